@@ -241,11 +241,11 @@ func exportPlaylist(errs io.Writer, file, dir string) error {
 	case dir == "":
 		return errors.New("--playlist needs --output with the name of a folder")
 	}
-	showings, err := scenarios.LoadPlaylist(file)
+	list, err := scenarios.LoadPlaylist(file)
 	if err != nil {
 		return err
 	}
-	files, err := site.Playlist(strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), showings)
+	files, err := site.Playlist(list)
 	if err != nil {
 		return err
 	}

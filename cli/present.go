@@ -17,6 +17,8 @@ func newPresent() *cobra.Command {
 		Long: `Present a playlist of runs to a room. Each line of the file is a lock and a scenario, or a
 lesson of the course, or one step of a lesson; what follows a # is a comment:
 
+  title Locks in practice      # of the playlist
+  say What goes wrong here?    # words before the next run
   naive-del late-release       # a run
   lesson release               # all steps of a lesson
   lesson 6 2                   # its second step
@@ -29,14 +31,14 @@ lockstep new my.yaml writes a script to begin with.`,
 		Example: "  lockstep present talk.txt",
 		Args:    exactly("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			showings, err := scenarios.LoadPlaylist(args[0])
+			list, err := scenarios.LoadPlaylist(args[0])
 			if err != nil {
 				return err
 			}
 			if !terminal(cmd.OutOrStdout()) || !terminal(cmd.InOrStdin()) {
 				return errors.New("lockstep present takes a terminal; anywhere else lockstep run prints one run")
 			}
-			return show.run(tui.Options{Seed: 1, Present: showings})
+			return show.run(tui.Options{Seed: 1, Present: &list})
 		},
 	}
 	show.flags(cmd)

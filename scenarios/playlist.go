@@ -17,14 +17,30 @@ import (
 type Showing struct {
 	Strategy         strategies.Strategy
 	Scenario         *Scenario
-	Opening, Closing string // of a lesson's step; may be empty
+	Opening, Closing string // may be empty
 }
+
+// Playlist is a sequence of runs to be shown one after another.
+type Playlist struct {
+	Title    string
+	Showings []Showing
+}
+
+// The words that begin a line in the place of a lock.
+const (
+	lessonWord = "lesson"
+	titleWord  = "title" // of the playlist
+	sayWord    = "say"   // before the next run
+)
+
+var lineWords = []string{lessonWord, titleWord, sayWord}
 
 // LoadPlaylist reads a file with a showing in each line: a lock and a scenario, of which the second may be a
 // file of the user's own, found from the playlist's folder; or "lesson" with a lesson of the course, by
-// number or name, and one of its steps, or none for all of them. What follows a # is a comment. Errors
-// name the file and the line.
-func LoadPlaylist(path string) ([]Showing, error) {
+// number or name, and one of its steps, or none for all of them. A line that begins with "title" has the
+// playlist's title, without which that is the file's name; the text of one that begins with "say" is the
+// opening of the next run. What follows a # is a comment. Errors name the file and the line.
+func LoadPlaylist(path string) (Playlist, error) {
 	data, err := readFile(path)
 	if err != nil {
 		var at *fs.PathError
@@ -35,39 +51,81 @@ func LoadPlaylist(path string) ([]Showing, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			hint = suggest.Hint(filepath.Base(path), beside(path, func(name string) bool { return filepath.Ext(name) == filepath.Ext(path) }))
 		}
-		return nil, fmt.Errorf("cannot read the playlist %s: %w%s", path, err, hint)
+		return Playlist{}, fmt.Errorf("cannot read the playlist %s: %w%s", path, err, hint)
 	}
 	if looksLikeScript(string(data)) {
-		return nil, fmt.Errorf("%[1]s is a scenario, and not a playlist of runs: a playlist has a line such as \"setpx-lua %[2]s\" for each run (lockstep run setpx-lua %[1]s shows one alone)", path, filepath.Base(path))
+		return Playlist{}, fmt.Errorf("%[1]s is a scenario, and not a playlist of runs: a playlist has a line such as \"setpx-lua %[2]s\" for each run (lockstep run setpx-lua %[1]s shows one alone)", path, filepath.Base(path))
 	}
-	var all []Showing
-	var wrong error
+	r := playlistReader{path: path}
 	for i, line := range strings.Split(string(data), "\n") {
 		line, _, _ = strings.Cut(line, "#")
-		words := strings.Fields(line)
-		if len(words) == 0 {
-			continue
+		if words := strings.Fields(line); len(words) > 0 {
+			r.line(i+1, words)
 		}
-		some, errs := showings(words, filepath.Dir(path))
+	}
+	if r.said != "" {
+		r.refuse(r.saidAt, fmt.Errorf("no run follows this %s: it stands before the run that it introduces", sayWord))
+	}
+	switch {
+	case r.wrong != nil:
+		return Playlist{}, r.wrong
+	case len(r.list.Showings) == 0:
+		return Playlist{}, fmt.Errorf("%s:1: the playlist is empty: give each line a lock and a scenario, such as naive-del late-release, or a lesson", path)
+	case r.list.Title == "":
+		r.list.Title = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	}
+	return r.list, nil
+}
+
+// playlistReader is the part of a playlist that has been read.
+type playlistReader struct {
+	path   string
+	list   Playlist
+	said   string // for the next run
+	saidAt int    // the line, from 1, in which that begins
+	wrong  error
+}
+
+func (r *playlistReader) refuse(line int, err error) {
+	r.wrong = both(r.wrong, &located{r.path, line, err})
+}
+
+func (r *playlistReader) line(n int, words []string) {
+	text := strings.Join(words[1:], " ")
+	switch first := words[0]; {
+	case (first == titleWord || first == sayWord) && text == "":
+		r.refuse(n, fmt.Errorf("%s is followed by a text", first))
+	case first == titleWord && r.list.Title != "":
+		r.refuse(n, errors.New("the playlist has a title already"))
+	case first == titleWord:
+		r.list.Title = text
+	case first == sayWord:
+		if r.said == "" {
+			r.saidAt = n
+		}
+		r.said = strings.TrimSpace(r.said + " " + text)
+	default:
+		some, errs := showings(words, filepath.Dir(r.path))
 		for _, err := range errs {
-			wrong = both(wrong, &located{path, i + 1, err})
+			r.refuse(n, err)
 		}
-		for _, s := range some {
-			if j := slices.IndexFunc(all, func(o Showing) bool {
-				return o.Scenario.Path() != "" && o.Scenario.Path() == s.Scenario.Path() && o.Scenario.Name == s.Scenario.Name
-			}); j >= 0 {
-				s.Scenario = all[j].Scenario // one script, though several lines name it
-			}
-			all = append(all, s)
+		r.add(some)
+		r.said = ""
+	}
+}
+
+func (r *playlistReader) add(some []Showing) {
+	for i, s := range some {
+		if i == 0 {
+			s.Opening = strings.TrimSpace(r.said + " " + s.Opening)
 		}
+		if j := slices.IndexFunc(r.list.Showings, func(o Showing) bool {
+			return o.Scenario.Path() != "" && o.Scenario.Path() == s.Scenario.Path() && o.Scenario.Name == s.Scenario.Name
+		}); j >= 0 {
+			s.Scenario = r.list.Showings[j].Scenario // one script, though several lines name it
+		}
+		r.list.Showings = append(r.list.Showings, s)
 	}
-	if wrong != nil {
-		return nil, wrong
-	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("%s:1: the playlist is empty: give each line a lock and a scenario, such as naive-del late-release, or a lesson", path)
-	}
-	return all, nil
 }
 
 // looksLikeScript reports whether a file is a scenario in the place of a playlist: no lock has a name that ends in a colon.
@@ -80,9 +138,6 @@ func looksLikeScript(text string) bool {
 	return false
 }
 
-// lessonWord begins a line that names a lesson.
-const lessonWord = "lesson"
-
 // showings are those of a line, or all that is wrong with it.
 func showings(words []string, folder string) ([]Showing, []error) {
 	if words[0] == lessonWord {
@@ -92,14 +147,15 @@ func showings(words []string, folder string) ([]Showing, []error) {
 		}
 		return all, nil
 	}
+	st, noLock := FindStrategy(words[0])
+	hint := suggest.Hint(words[0], append(StrategyNames(), lineWords...))
+	if noLock != nil && slices.ContainsFunc(lineWords, func(word string) bool { return hint == suggest.Hint(word, []string{word}) }) {
+		return nil, []error{fmt.Errorf("%q is no lock%s", suggest.Clip(words[0]), hint)}
+	}
 	if len(words) != 2 {
 		return nil, []error{fmt.Errorf("expected a lock and a scenario, or lesson with its number or name, and not %q", suggest.Clip(strings.Join(words, " ")))}
 	}
-	st, noLock := FindStrategy(words[0])
 	sc, noScenario := findIn(folder, words[1])
-	if hint := suggest.Hint(words[0], append(StrategyNames(), lessonWord)); noLock != nil && hint == suggest.Hint(lessonWord, []string{lessonWord}) {
-		return nil, []error{fmt.Errorf("%q is no lock%s", suggest.Clip(words[0]), hint)}
-	}
 	if noLock != nil || noScenario != nil {
 		return nil, slices.DeleteFunc([]error{noLock, noScenario}, func(err error) bool { return err == nil })
 	}

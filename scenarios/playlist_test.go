@@ -19,9 +19,13 @@ func TestPlaylist(t *testing.T) {
 		return path
 	}
 	write("mine.yaml", ownScript)
-	all, err := LoadPlaylist(write("talk.txt", "# a talk\n\nnaive-del late-release   # the mistake\nlesson release\nlesson 6 2\nsetpx-lua mine.yaml\n"))
+	list, err := LoadPlaylist(write("talk.txt", "# a talk\n\nnaive-del late-release   # the mistake\nlesson release\nlesson 6 2\nsetpx-lua mine.yaml\n"))
 	if err != nil {
 		t.Fatal(err)
+	}
+	all := list.Showings
+	if list.Title != "talk" {
+		t.Errorf("a playlist without a title has the title %q", list.Title)
 	}
 	var got []string
 	for _, s := range all {
@@ -48,12 +52,16 @@ func TestPlaylist(t *testing.T) {
 		"lesson relaese":            `bad.txt:1: unknown lesson "relaese"; did you mean "release"?`,
 		"leson release":             `bad.txt:1: "leson" is no lock; did you mean "lesson"?`,
 		"title: x\nsetup:\n  clients: [A]\nscript:\n  - run: A\n": `bad.txt is a scenario, and not a playlist of runs: a playlist has a line such as "setpx-lua bad.txt" for each run`,
-		"lesson 6 99":                  `bad.txt:1: there is no step "99": lesson release has steps 1 to`,
-		"naive-del missing.yaml # own": "bad.txt:1: cannot read the scenario",
-		"naive-del mien.yaml":          `no such file or directory; did you mean "mine.yaml"?`,
-		"naive-del mine.yam":           `bad.txt:1: unknown scenario "mine.yam"; did you mean "mine.yaml"?`,
-		"naive-del mine":               `bad.txt:1: unknown scenario "mine"; did you mean "mine.yaml"?`,
-		"naive-del elsewhere":          `bad.txt:1: unknown scenario "elsewhere": lockstep list has`,
+		"lesson 6 99":                                    `bad.txt:1: there is no step "99": lesson release has steps 1 to`,
+		"title\nnaive-del late-release":                  "bad.txt:1: title is followed by a text",
+		"title A\ntitle B\nnaive-del late-release":       "bad.txt:2: the playlist has a title already",
+		"naive-del late-release\nsay And then?\nsay No.": "bad.txt:2: no run follows this say: it stands before the run that it introduces",
+		"titel My talk":                                  `bad.txt:1: "titel" is no lock; did you mean "title"?`,
+		"naive-del missing.yaml # own":                   "bad.txt:1: cannot read the scenario",
+		"naive-del mien.yaml":                            `no such file or directory; did you mean "mine.yaml"?`,
+		"naive-del mine.yam":                             `bad.txt:1: unknown scenario "mine.yam"; did you mean "mine.yaml"?`,
+		"naive-del mine":                                 `bad.txt:1: unknown scenario "mine"; did you mean "mine.yaml"?`,
+		"naive-del elsewhere":                            `bad.txt:1: unknown scenario "elsewhere": lockstep list has`,
 		"naive-dell late-relase\nsetpx-lua late-release\nlesson 99": `bad.txt:1: unknown lock "naive-dell"; did you mean "naive-del"?
 bad.txt:1: unknown scenario "late-relase"; did you mean "late-release"?
 bad.txt:3: there is no lesson 99`,
@@ -77,11 +85,27 @@ func TestPlaylistSharesScripts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	all, err := LoadPlaylist(list)
+	read, err := LoadPlaylist(list)
 	if err != nil {
 		t.Fatal(err)
 	}
+	all := read.Showings
 	if all[0].Scenario != all[1].Scenario || all[1].Scenario == all[2].Scenario {
 		t.Error("two lines with one script have two, or all three have one")
+	}
+}
+
+// The title and the words before a run stand in lines of their own; several of words make one text, before those of a lesson.
+func TestPlaylistHasWords(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "talk.txt")
+	if err := os.WriteFile(path, []byte("title  Locks in practice # not this\nsay One.\nsay Two.\nlesson 6 1\nnaive-del late-release\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	list, err := LoadPlaylist(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "One. Two. " + Course()[5].Text; list.Title != "Locks in practice" || list.Showings[0].Opening != want || list.Showings[1].Opening != "" {
+		t.Errorf("%+v", list)
 	}
 }

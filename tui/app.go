@@ -33,15 +33,17 @@ type screens struct {
 // shell.
 func newRoot(lib *screen.Library, p *progress.Store, o Options, t *draw.Theme) *screen.Router {
 	lib.Include(o.Strategy, o.Scenario)
-	for _, s := range o.Present {
-		lib.Include(s.Strategy, s.Scenario)
+	if o.Present != nil {
+		for _, s := range o.Present.Showings {
+			lib.Include(s.Strategy, s.Scenario)
+		}
 	}
 	a := &screens{screen.NewApp(lib, p, t, o.Seed, o.Exports), map[int]*search.Search{}, nil}
 	if o.Rename != nil {
 		a.Rename = o.Rename
 	}
 	if o.Present != nil {
-		return screen.NewRouter(a.App, a.open, present.New(a.App, o.Present))
+		return screen.NewRouter(a.App, a.open, present.New(a.App, *o.Present))
 	}
 	stack := []screen.Screen{door.New(a.App)}
 	for _, msg := range a.way(o) {
@@ -87,7 +89,7 @@ func (a *screens) open(msg screen.OpenMsg) (screen.Screen, error) {
 	case screen.RunsMsg:
 		return runs.New(a.App, msg), nil
 	case screen.PresentMsg:
-		return present.New(a.App, msg.Showings), nil
+		return present.New(a.App, msg.Playlist), nil
 	case screen.DecideMsg:
 		if a.decide == nil {
 			a.decide = decide.New(a.App)

@@ -361,7 +361,7 @@ func TestPlayOpensTheLevels(t *testing.T) {
 // A playlist that was named on the command line is the only screen: esc leads to the shell.
 func TestPlaylistFromTheShell(t *testing.T) {
 	lib := screen.NewLibrary()
-	shown := []scenarios.Showing{{Strategy: lib.Strategies[0], Scenario: lib.Scenarios[0]}}
+	shown := &scenarios.Playlist{Showings: []scenarios.Showing{{Strategy: lib.Strategies[0], Scenario: lib.Scenarios[0]}}}
 	r := newRoot(lib, &progress.Store{}, Options{Present: shown, Seed: 1}, tuitest.PlainTheme(false))
 	if _, is := r.Top().(*present.Present); !is || r.Depth() != 1 {
 		t.Errorf("below %T there are %d screens", r.Top(), r.Depth()-1)

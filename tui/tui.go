@@ -43,7 +43,7 @@ type Options struct {
 	Lesson   int                 // open this lesson, counted from 1
 	Game     bool                // open the game of breaking Strategy, or without one the levels
 	Goal     *trace.Code         // what the game is about; nil is the lock's usual goal
-	Present  []scenarios.Showing // present these, one after another
+	Present  *scenarios.Playlist // present its runs, one after another
 	Seed     uint64
 	Theme    string // auto, dark, light or mono
 	ASCII    bool   // draw without box characters

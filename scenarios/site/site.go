@@ -7,6 +7,10 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"lockstep/scenarios"
 	"lockstep/sim/export"
@@ -28,15 +32,63 @@ type File struct {
 // Index is the name of the page of contents.
 const Index = "index.html"
 
-// entry is a step in the page of contents.
+// entry is a step in the page of contents. Texts may be empty.
 type entry struct {
-	Opening, Page, Strategy, Title, Text string
-	Unmet                                string // that the verdict is not what the script expects
-	Verdict                              trace.Verdict
+	Opening, Page, Strategy, Title string
+	Lock, Shows                    string   // descriptions of the lock and of the scenario
+	Breaches                       []breach // in the order of the run
+	Because                        string   // the reason that the script gives for the verdict
+	Unmet                          string   // that the verdict is not what the script expects
+	Text                           string
+	Verdict                        trace.Verdict
+}
+
+// breach is the first violation of a code in a run, in words.
+type breach struct {
+	trace.Code
+	Text string
+}
+
+// describe has the contents tell what a reader who hasn't seen the run must know of it.
+func (e *entry) describe(s *scenarios.Showing, t *trace.Trace) {
+	e.Lock, e.Shows = s.Strategy.Summary, sentence(s.Scenario.Shows)
+	for i := range t.Violations {
+		v := &t.Violations[i]
+		if !slices.ContainsFunc(e.Breaches, func(b breach) bool { return b.Code == v.Code }) {
+			e.Breaches = append(e.Breaches, breach{v.Code, sentence(v.Text)})
+		}
+	}
+	text, met := t.Expectation()
+	if !met {
+		e.Unmet = sentence(text)
+		return // the reason is one for another verdict
+	}
+	e.Because = sentence(s.Scenario.Because(s.Strategy.Name))
+}
+
+// sentence is a clause, or a sentence, as a sentence.
+func sentence(s string) string {
+	if s == "" {
+		return ""
+	}
+	first, n := utf8.DecodeRuneInString(s)
+	if s = string(unicode.ToUpper(first)) + s[n:]; strings.ContainsRune(".!?", rune(s[len(s)-1])) {
+		return s
+	}
+	return s + "."
 }
 
 // Fails reports whether the step's run shows a failure, and not only what every lock must bear.
 func (e entry) Fails() bool { return len(e.Verdict) > 0 && e.Verdict[0].Failure() }
+
+// Names are the codes of the verdict in words.
+func (e entry) Names() string {
+	var names []string
+	for _, c := range e.Verdict {
+		names = append(names, fmt.Sprintf("%s (%s)", c.Name(), c))
+	}
+	return strings.Join(names, ", ")
+}
 
 type chapter struct {
 	Number      int // or 0
@@ -90,10 +142,11 @@ func Course(lessons []scenarios.Lesson) ([]File, error) {
 	return append(files, first), err
 }
 
-// Playlist makes the site of a playlist: a page of contents with its runs in order and the words before and after them, and
-// a page for each. A run that is followed by another lock's under the same scenario has that below, as a step of the course has.
-func Playlist(title string, all []scenarios.Showing) ([]File, error) {
+// Playlist makes the site of a playlist: a page of contents with its runs in order, what each is and what breaks in it, and the
+// words before and after it; and a page for each. A run that is followed by another lock's under the same scenario has that below, as a step of the course has.
+func Playlist(list scenarios.Playlist) ([]File, error) {
 	var files []File
+	all := list.Showings
 	c := chapter{}
 	page := func(i int) string { return fmt.Sprintf("%02d-%s.html", i+1, all[i].Strategy.Name) }
 	for i := range all {
@@ -102,7 +155,7 @@ func Playlist(title string, all []scenarios.Showing) ([]File, error) {
 		if err != nil {
 			return nil, err
 		}
-		p := export.Page{Links: []export.Link{{To: Index, Text: title}}}
+		p := export.Page{Links: []export.Link{{To: Index, Text: list.Title}}}
 		if i > 0 {
 			p.Links = append(p.Links, export.Link{To: page(i - 1), Text: "Back"})
 		}
@@ -116,14 +169,12 @@ func Playlist(title string, all []scenarios.Showing) ([]File, error) {
 			}
 		}
 		e := entry{Opening: s.Opening, Page: page(i), Strategy: t.Strategy, Title: t.Title, Text: s.Closing, Verdict: t.Verdict()}
-		if text, met := t.Expectation(); !met {
-			e.Unmet = text
-		}
+		e.describe(s, t)
 		files = append(files, File{page(i), []byte(p.HTML(t))})
 		c.Steps = append(c.Steps, e)
 	}
-	list := contents{Title: title, Chapters: []chapter{c}}
-	first, err := list.file()
+	start := contents{Title: list.Title, Chapters: []chapter{c}}
+	first, err := start.file()
 	return append(files, first), err
 }
 

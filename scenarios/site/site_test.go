@@ -45,12 +45,12 @@ func TestSiteOfTheCourse(t *testing.T) {
 			t.Errorf("%s has no policy", name)
 		}
 	}
-	for _, want := range []string{`<span class="bad">!! PD</span>`, `no failure">~ BD</b>`, `no failure">~ UA</b>`} {
+	for _, want := range []string{`<span class="bad">!! permanent deadlock (PD)</span>`, `<b>~ bounded blocking (BD): reported, but no failure</b>`, `<b>~ unavailability (UA): reported`} {
 		if !strings.Contains(pages[Index], want) {
 			t.Errorf("the contents have no %s", want)
 		}
 	}
-	if strings.Contains(pages[Index], "!! BD") {
+	if strings.Contains(pages[Index], "!! bounded blocking (BD)") {
 		t.Error("the contents call a reported wait a failure")
 	}
 	if n := len(link.FindAllString(pages[Index], -1)); n != steps {
@@ -85,11 +85,11 @@ func TestPlaylist(t *testing.T) {
 	if err := os.WriteFile(file, []byte("lesson release 1\nnaive-del pause-past-ttl\nfenced pause-past-ttl\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	all, err := scenarios.LoadPlaylist(file)
+	list, err := scenarios.LoadPlaylist(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := Playlist("talk", all)
+	files, err := Playlist(list)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestPlaylist(t *testing.T) {
 	}
 	names := []string{"01-naive-del.html", "02-naive-del.html", "03-fenced.html"}
 	at := 0
-	for _, want := range append(names, all[0].Closing) {
+	for _, want := range append(names, list.Showings[0].Closing) {
 		if !strings.Contains(pages[Index], template.HTMLEscapeString(want)) {
 			t.Errorf("the contents have no %q:\n%s", want, pages[Index])
 		}
@@ -119,5 +119,44 @@ func TestPlaylist(t *testing.T) {
 		if next := strings.Contains(pages[name], ">Next</a>"); next != (i < 2) {
 			t.Errorf("%s leads on: %v", name, next)
 		}
+	}
+}
+
+// The contents say of each run, without a look at it: what it shows, by the script's own words; what the lock is; what breaks, in words
+// and in the order of the run; and why, unless the script expected something else.
+func TestContentsDescribeTheRuns(t *testing.T) {
+	const own = "title: Mine\nshows: that & why it breaks\nsetup: {retry: {tries: 1}}\nscript:\n  - {run: A, to: before release last}\n  - wait: 11s\n  - {run: B, to: read}\n  - run: A\n" +
+		"expect:\n  - {verdict: FR, under: naive-del, because: a DEL asks nothing}\n  - {verdict: ok, under: get-then-del, because: a wrong guess}\n"
+	dir := t.TempDir()
+	for name, text := range map[string]string{"mine.yaml": own, "talk.txt": "title Two & two\nsay Look <at> this.\nnaive-del mine.yaml\nget-then-del mine.yaml\nsetpx-lua late-release\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := scenarios.LoadPlaylist(filepath.Join(dir, "talk.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := Playlist(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	contents := string(files[len(files)-1].Content)
+	rest := contents
+	for _, want := range []string{
+		"<h1>Two &amp; two</h1>", "Look &lt;at&gt; this.",
+		"naive-del</b>: Mine", "!! FR", "That &amp; why it breaks.", template.HTMLEscapeString(list.Showings[0].Strategy.Summary),
+		"<b>foreign release (FR)</b>: A&#39;s DEL removes B&#39;s record.", "A DEL asks nothing.",
+		"get-then-del</b>: Mine", "Not as expected: the file expects ok",
+		"setpx-lua</b>: A late release", "ok: nothing broke", "A holder that outlives its lease deletes its successor&#39;s lock.", "finds B&#39;s token and leaves it alone.",
+	} {
+		_, after, found := strings.Cut(rest, want)
+		if !found {
+			t.Fatalf("the contents have no %q, or not in its order:\n%s", want, contents)
+		}
+		rest = after
+	}
+	if strings.Contains(contents, "wrong guess") {
+		t.Error("the contents give the reason for a verdict that the run doesn't have")
 	}
 }

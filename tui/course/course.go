@@ -95,12 +95,12 @@ func (c *Course) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 // playlist is the lesson at the cursor from its step there on, for the presenter.
 func (c *Course) playlist() screen.PresentMsg {
 	l := &c.Library.Lessons[c.lesson]
-	var all []scenarios.Showing
+	list := scenarios.Playlist{Title: l.Title}
 	for i := c.step; i < len(l.Steps); i++ {
 		st, sc := c.Library.Strategy(l.Steps[i].Strategy), c.Library.Named(l.Steps[i].Scenario)
-		all = append(all, l.Showing(i, c.Library.Strategies[st], c.Library.Scenarios[sc]))
+		list.Showings = append(list.Showings, l.Showing(i, c.Library.Strategies[st], c.Library.Scenarios[sc]))
 	}
-	return screen.PresentMsg{Showings: all}
+	return screen.PresentMsg{Playlist: list}
 }
 
 func (c *Course) goTo(lesson int) {

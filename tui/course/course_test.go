@@ -71,10 +71,10 @@ func TestPlaylistOfALesson(t *testing.T) {
 		_, out := c.Update(tuitest.KeyMsg("p"))
 		msg, is := out.To.(screen.PresentMsg)
 		l := &app.Library.Lessons[0]
-		if !is || len(msg.Showings) != len(l.Steps)-step {
+		if !is || len(msg.Playlist.Showings) != len(l.Steps)-step {
 			t.Fatalf("from step %d on it presents %+v", step, out.To)
 		}
-		for i, s := range msg.Showings {
+		for i, s := range msg.Playlist.Showings {
 			want := &l.Steps[step+i]
 			if s.Strategy.Name != want.Strategy || s.Scenario.Name != want.Scenario || s.Closing != want.Text || (s.Opening != "") != (step+i == 0) {
 				t.Errorf("from step %d on, showing %d: %+v", step, i, s)

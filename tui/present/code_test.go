@@ -38,7 +38,7 @@ func TestTheLineOfTheEventIsWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		lib := screen.NewLibrary()
-		lib.Include(strategies.Strategy{}, all[0].Scenario)
+		lib.Include(strategies.Strategy{}, all.Showings[0].Scenario)
 		for _, size := range [][2]int{{40, 16}, {80, 24}, {120, 30}} {
 			app := tuitest.RealApp(lib, tuitest.PlainTheme(false))
 			p := New(app, all)

@@ -23,6 +23,7 @@ import (
 // Invariant: 0 <= at < len(showings).
 type Present struct {
 	*player.Player
+	title    string // of the playlist
 	showings []scenarios.Showing
 	at       int
 	coded    bool // the code is shown
@@ -36,8 +37,8 @@ type Present struct {
 }
 
 // New presents a playlist from its beginning. It has at least one showing, and the library has all of them.
-func New(app *screen.App, showings []scenarios.Showing) *Present {
-	p := &Present{showings: showings, teaching: app.Teaching, seen: map[int]trace.Verdict{}}
+func New(app *screen.App, list scenarios.Playlist) *Present {
+	p := &Present{title: list.Title, showings: list.Showings, teaching: app.Teaching, seen: map[int]trace.Verdict{}}
 	app.Teaching = true
 	p.Player = p.playerOf(app)
 	return p
@@ -115,13 +116,14 @@ func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 
 // site is the playlist as pages, with the versions of its scripts that there are.
 func (p *Present) site() (map[string][]byte, error) {
-	now := slices.Clone(p.showings)
-	for i := range now {
-		if sc := p.Library.Named(now[i].Scenario.Name); sc >= 0 {
-			now[i].Scenario = p.Library.Scenarios[sc]
+	now := scenarios.Playlist{Title: p.title, Showings: slices.Clone(p.showings)}
+	for i := range now.Showings {
+		s := &now.Showings[i]
+		if sc := p.Library.Named(s.Scenario.Name); sc >= 0 {
+			s.Scenario = p.Library.Scenarios[sc]
 		}
 	}
-	files, err := site.Playlist("Playlist", now)
+	files, err := site.Playlist(now)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func open(t testing.TB, w, h int) (*tuitest.App, *Present, string) {
 		t.Fatal(err)
 	}
 	lib := screen.NewLibrary()
-	for _, s := range all {
+	for _, s := range all.Showings {
 		lib.Include(strategies.Strategy{}, s.Scenario)
 	}
 	app := tuitest.RealApp(lib, tuitest.PlainTheme(false))
@@ -409,7 +409,7 @@ func openOwn(t *testing.T, talk string, locks ...string) (*tuitest.App, *Present
 		t.Fatal(err)
 	}
 	lib := screen.NewLibrary()
-	lib.Include(strategies.Strategy{}, all[0].Scenario)
+	lib.Include(strategies.Strategy{}, all.Showings[0].Scenario)
 	p := New(tuitest.RealApp(lib, tuitest.PlainTheme(false)), all)
 	return tuitest.Open(t, 80, 24, p.App, p, nil), p
 }

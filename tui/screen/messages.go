@@ -81,7 +81,7 @@ type ChallengeMsg struct {
 }
 
 // PresentMsg asks for a playlist to be presented.
-type PresentMsg struct{ Showings []scenarios.Showing }
+type PresentMsg struct{ Playlist scenarios.Playlist }
 
 func (PresentMsg) opens()   {}
 func (RunsMsg) opens()      {}
