@@ -16,6 +16,7 @@ import (
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 	"lockstep/tui/draw"
+	"lockstep/tui/facts"
 )
 
 // In every frame of every run, the banner, the panel of the state and the diagram say the same of who
@@ -140,7 +141,7 @@ func (f *frame) panel(s *trace.State) (problems []string) {
 	var names []string
 	name := ""
 	for i := range s.Clients {
-		for n, l := range clientLines(f.r.Trace, s, i) {
+		for n, l := range facts.Client(f.r.Trace, s, i) {
 			if n == 0 {
 				name = f.r.Clients[i]
 			}

@@ -8,6 +8,7 @@ import (
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
+	"lockstep/tui/facts"
 	"lockstep/tui/tuitest"
 )
 
@@ -63,7 +64,7 @@ func TestLongNamesLeaveColumnsInLine(t *testing.T) {
 		t.Error("the legend does not say what pa is short for")
 	}
 	for pos := range end {
-		for _, l := range StateLines(run, pos+1, run.StateAt(pos), run.StateAt(pos+1)) {
+		for _, l := range facts.Lines(run, pos+1, run.StateAt(pos), run.StateAt(pos+1)) {
 			for _, part := range l.Hanging(38) {
 				if strings.Contains(tuitest.LineText(l), "lock = ") && part.Width() > 38 {
 					t.Errorf("the record is cut: %q", tuitest.LineText(part))

@@ -7,6 +7,7 @@ import (
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
+	"lockstep/tui/facts"
 	"lockstep/tui/tuitest"
 )
 
@@ -24,34 +25,6 @@ func cacheReel() *timeline.Timeline {
 	s.Add(trace.KindWrite, 0, trace.None, tuitest.Value(1, 1))
 	s.Add(trace.KindWrite, 1, trace.None, tuitest.Value(2, 2))
 	return timeline.New(&s.Trace)
-}
-
-func TestCacheInTheStatePane(t *testing.T) {
-	r := cacheReel()
-	for pos, want := range []string{
-		1: "cache empty|database version 1|rebuilds 0, needed 0",
-		2: "store: one rebuild more|cache empty|database version 1|rebuilds 1, needed 1",
-		3: "store: database version 1 -> version 2|cache empty|database version 2",
-		4: "store: one rebuild more, and not needed|rebuilds 2, needed 1",
-		5: "store: cache empty -> version 1|cache version 1 by A|database version 2",
-		6: "store: cache version 1 -> version 2|cache version 2 by B",
-	} {
-		if pos == 0 {
-			continue
-		}
-		var text strings.Builder
-		for _, l := range StateLines(r, pos, r.StateAt(pos-1), r.StateAt(pos)) {
-			for _, s := range l {
-				text.WriteString(s.Text)
-			}
-			text.WriteByte('\n')
-		}
-		for _, part := range strings.Split(want, "|") {
-			if !strings.Contains(text.String(), part) {
-				t.Errorf("position %d: no %q in\n%s", pos, part, text.String())
-			}
-		}
-	}
 }
 
 // The update has no actor, and stands on the store's row.
@@ -95,23 +68,6 @@ func TestBandSaysWhatHappened(t *testing.T) {
 	}
 }
 
-// The store's lines fit into a narrow pane, the highest token included.
-func TestStoreFitsIntoTheStatePane(t *testing.T) {
-	run := realRun(t, "fenced", "pause-past-ttl")
-	last := run.Last()
-	fence := false
-	for _, l := range StateLines(run, last, run.StateAt(last-1), run.StateAt(last)) {
-		text := tuitest.LineText(l)
-		fence = fence || strings.HasPrefix(text, "        highest fence ")
-		if strings.HasPrefix(text, " store ") && l.Width() > 36 {
-			t.Errorf("%q is cut in a pane of 36 columns", text)
-		}
-	}
-	if !fence {
-		t.Error("no line has the highest token")
-	}
-}
-
 // One event is no events.
 func TestStatusCountsWhatIsToCome(t *testing.T) {
 	for n, want := range map[int]string{0: "nothing has happened yet", 1: "1 event is to come", 2: "2 events are to come"} {
@@ -133,7 +89,7 @@ func TestDurationsCountToTheCursor(t *testing.T) {
 		}
 		seen++
 		var state strings.Builder
-		for _, l := range StateLines(run, pos, run.StateAt(pos-1), run.StateAt(pos)) {
+		for _, l := range facts.Lines(run, pos, run.StateAt(pos-1), run.StateAt(pos)) {
 			state.WriteString(tuitest.LineText(l) + "\n")
 		}
 		for _, want := range []string{"state at 15s\n", "lease over for 5s\n", "lease for 7s more\n", ", 7.001s left, gone at 22.002s\n"} {

@@ -1,4 +1,4 @@
-// Package pane draws the views of a run: the timeline and the ladder, the state, the source,
+// Package pane draws the views of a run: the timeline and the ladder,
 // the event at the cursor and the holders of the lock. A pane is a pure function of the
 // run, of a position in it, and of the place that it has on the canvas: selection,
 // scrolling and typing belong to the screens.

@@ -6,6 +6,7 @@ import (
 
 	"lockstep/tui/code"
 	"lockstep/tui/draw"
+	"lockstep/tui/facts"
 	"lockstep/tui/layout"
 	"lockstep/tui/pane"
 )
@@ -290,7 +291,7 @@ func (p *Player) drawTold(c *draw.Canvas, r draw.Rectangle) {
 
 // facts are the lines of the state in a pane of a width.
 func (p *Player) facts(width int) (lines []draw.Line) {
-	for _, l := range pane.StateLines(p.Run, p.Pos, p.previous, p.State) {
+	for _, l := range facts.Lines(p.Run, p.Pos, p.previous, p.State) {
 		lines = append(lines, l.Hanging(width-1)...)
 	}
 	return lines

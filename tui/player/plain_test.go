@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"lockstep/sim/trace"
+	"lockstep/tui/facts"
 	"lockstep/tui/pane"
 	"lockstep/tui/screen"
 	"lockstep/tui/tuitest"
@@ -207,7 +208,7 @@ func checkHolders(t *testing.T, p *Player, e *plainEvent, fail func(string, stri
 	if clash := live > 1 || inside > 1; clash && !loud || loud && !clash && len(e.broke) == 0 {
 		fail("holders", "%q, with %d leases and %d inside", said, live, inside)
 	}
-	state := pane.StateLines(p.Run, p.Pos, p.previous, p.State)
+	state := facts.Lines(p.Run, p.Pos, p.previous, p.State)
 	shown := 0
 	for _, l := range state {
 		if strings.HasPrefix(tuitest.LineText(l), "    believes; ") {

@@ -1,4 +1,5 @@
-package pane
+// Package facts lists the state of a run at a position, and what its last event changed.
+package facts
 
 import (
 	"fmt"
@@ -9,10 +10,10 @@ import (
 	"lockstep/tui/draw"
 )
 
-// StateLines is the state at a position, and above it the changes that the last event
+// Lines is the state at a position, and above it the changes that the last event
 // made. Its durations count up to the instant that the cursor stands at, which is later than that event
 // where words are told after a time in which nothing happens.
-func StateLines(r *timeline.Timeline, pos int, before, now *trace.State) []draw.Line {
+func Lines(r *timeline.Timeline, pos int, before, now *trace.State) []draw.Line {
 	t := r.Trace
 	lines := []draw.Line{{draw.Text("just changed", draw.Title)}}
 	changed := changes(r, pos, before, now)
@@ -26,7 +27,7 @@ func StateLines(r *timeline.Timeline, pos int, before, now *trace.State) []draw.
 	lines = append(lines, nil, draw.Line{draw.Text("state at "+trace.Brief(now.At), draw.Title)})
 	for i := range now.Clients {
 		if r.Acts(i) && (r.Clients[i] != trace.Probe || r.Begun(i, pos)) {
-			lines = append(lines, clientLines(t, now, i)...)
+			lines = append(lines, Client(t, now, i)...)
 		}
 	}
 	for i := range now.Nodes {
@@ -35,7 +36,8 @@ func StateLines(r *timeline.Timeline, pos int, before, now *trace.State) []draw.
 	return append(lines, storeLines(t, &now.Store)...)
 }
 
-func clientLines(t *trace.Trace, s *trace.State, i int) []draw.Line {
+// Client is what a client is doing, and what it thinks of the lock.
+func Client(t *trace.Trace, s *trace.State, i int) []draw.Line {
 	c := &s.Clients[i]
 	what := c.Doing()
 	lines := []draw.Line{{draw.Text(" "+t.Clients[i]+"  ", draw.ClientInk(i)), draw.Text(what, draw.Plain)}}
