@@ -434,7 +434,7 @@ func (m *Compare) Draw(c *draw.Canvas, r draw.Rectangle) {
 	m.plan = arrangeCompare(r.W, r.H+1, [2]int{len(lanes[0]), len(lanes[1])}, told)
 	m.lay(m.plan.halves[0].W - pane.LabelWidth)
 	for i, re := range m.alignment.Runs {
-		m.drawTitle(c, m.plan.titles[i], i)
+		m.drawTitle(c, m.plan.titles[i], i, lanes[i])
 		pane.DrawTimeline(c, m.plan.halves[i], pane.Scene{Timeline: re, Pos: at[i], Axis: m.axes[i], Column: m.cols[m.at], All: m.cols[len(m.cols)-1] + 1, Lanes: lanes[i], Theme: m.Theme})
 	}
 	m.drawDiffers(c, m.plan.differs)
@@ -461,9 +461,11 @@ func (m *Compare) lay(width int) {
 	}
 }
 
-func (m *Compare) drawTitle(c *draw.Canvas, r draw.Rectangle, side int) {
+// drawTitle names a run, the rows of its diagram for which there is no room, and what is broken.
+func (m *Compare) drawTitle(c *draw.Canvas, r draw.Rectangle, side int, lanes []pane.Lane) {
 	c.Fill(r, m.Theme.Rule, draw.Dim)
-	c.Text(r.X+1, r.Y, r.W-2, " "+m.Library.Strategies[m.strategies[side]].Name+" ", draw.Title)
+	name := " " + m.Library.Strategies[m.strategies[side]].Name + " "
+	c.Text(r.X+1, r.Y, r.W-2, name, draw.Title)
 	run, pos := m.alignment.Runs[side], m.alignment.Steps[m.at][side]
 	all, _ := run.Breached(pos)
 	said := draw.Text(draw.Either(run.Ended(pos), "nothing broken", "nothing broken so far"), draw.Dim)
@@ -472,6 +474,12 @@ func (m *Compare) drawTitle(c *draw.Canvas, r draw.Rectangle, side int) {
 	}
 	text := " " + said.Text + " "
 	c.Text(r.X+r.W-draw.Width(text)-1, r.Y, draw.Width(text), text, said.Ink)
+	if n, rows := pane.LeftOut(run, pos, lanes); n > 0 {
+		from := 2 + draw.Width(name)
+		room := r.W - from - 2 - draw.Width(text)
+		out := draw.Line{draw.Text(" "+draw.Plural(n, "row")+" left out: ", draw.Dim), draw.Text(rows+" ", draw.Strong)}
+		c.Line(r.X+from, r.Y, room, out.Fitted(room, m.Theme.More))
+	}
 }
 
 // drawDiffers marks the columns in which the two are not alike.

@@ -15,7 +15,7 @@ import (
 type Lane struct {
 	kind laneKind
 	timeline.Lane
-	hidden int // of laneHidden: the number of rows that don't fit
+	hidden []string // of laneHidden: the clients whose rows don't fit
 }
 
 type laneKind uint8
@@ -36,50 +36,67 @@ const (
 	savesNothing = iota
 	savesBlanks
 	savesNodes   // the nodes in two rows
-	savesIdle    // the probe in one row, and those that have done nothing yet: they think nothing, either
-	savesBreach  // the broken properties stand in the title, too; and nobody has come to the store yet
+	savesIdle    // the probe in one row, and those that have done nothing yet: they think nothing, either; and what is untouched or whole
+	savesDone    // those that have finished or crashed in one row
 	savesStore   // accesses stand in the clients' rows, too
 	savesVotes   // the state pane has them
 	savesClients // each client in one row
+	savesProbe   // it is no client of the script
 )
 
 // PlanLanes chooses the lanes for a number of rows. The probe has none until it acts: it is no
 // client of the script. With few rows it gives up, in this order: empty rows, a row for each node, the second row of the probe and of
-// clients that have done nothing yet, the rows of the damage, the nodes' records. A client's deeds and its belief share a row only
+// clients that have done nothing yet, and the rows of the damage where there is none; the second row of clients that have finished or crashed, the
+// row of the store, the nodes' records. The deeds and the belief of a client that goes on share a row only
 // in windows that have no room for two; a window with LeastRows has. The records of the
-// nodes and the believers are never given up.
+// nodes, the believers and what is broken are never given up.
 func PlanLanes(r *timeline.Timeline, pos, rows int) []Lane {
-	return planLanes(r, startedAt(r, pos), rows, airy)
+	return planLanes(r, stageAt(r, pos), rows, airy)
 }
 
 // FillLanes chooses the lanes for rows that nothing else is to have.
 func FillLanes(r *timeline.Timeline, pos, rows int) []Lane {
-	return planLanes(r, startedAt(r, pos), rows, func(int) int { return 0 })
+	return planLanes(r, stageAt(r, pos), rows, func(int) int { return 0 })
 }
 
 // SteadyLanes chooses the lanes for a run that goes on: they are those of the clients, of Redis and of the store
 // whether these have begun or not, so that none comes or goes from one event to the next. The probe alone comes
 // when it acts. Either they fill the rows, or they leave some, as PlanLanes does.
 func SteadyLanes(r *timeline.Timeline, pos, rows int, fill bool) []Lane {
-	started := startedAt(r, pos)
-	steady := func(l timeline.Lane) bool {
-		return l.Kind == timeline.Store || r.Clients[l.Index] != trace.Probe || started(l)
-	}
+	now := stageAt(r, pos)
+	steady := stage{started: func(l timeline.Lane) bool { return !ofClient(l) || r.Clients[l.Index] != trace.Probe || now.started(l) }, done: func(int) bool { return false }}
 	if fill {
 		return planLanes(r, steady, rows, func(int) int { return 0 })
 	}
 	return planLanes(r, steady, rows, airy)
 }
 
-// startedAt reports whether anything has happened up to a position in the lane of a client or of the store.
-func startedAt(r *timeline.Timeline, pos int) func(timeline.Lane) bool {
-	return func(l timeline.Lane) bool {
-		if l.Kind == timeline.Store {
-			return !untouched(r, l, pos)
-		}
-		return r.Begun(l.Index, pos)
+// stage says how far a run has come.
+type stage struct {
+	started func(timeline.Lane) bool // something has happened in the lane of a client or of the damage
+	done    func(client int) bool    // a client has finished or crashed, and does not believe that it has the lock
+}
+
+func stageAt(r *timeline.Timeline, pos int) stage {
+	return stage{
+		started: func(l timeline.Lane) bool {
+			switch l.Kind {
+			case timeline.Store:
+				return !untouched(r, l, pos)
+			case timeline.Violations:
+				broken, _ := r.Breached(pos)
+				return len(broken) > 0
+			}
+			return r.Begun(l.Index, pos)
+		},
+		done: func(client int) bool {
+			c := &r.Moments[pos].Clients[client]
+			return (c.Stopped || c.Crashed) && !c.Believed
+		},
 	}
 }
+
+func ofClient(l timeline.Lane) bool { return l.Kind == timeline.Deeds || l.Kind == timeline.Belief }
 
 // airy is the number of rows to spare in a way of saving rows.
 func airy(saving int) int {
@@ -93,45 +110,49 @@ func airy(saving int) int {
 // need: only tall windows have empty rows.
 const airless = 3
 
-func planLanes(r *timeline.Timeline, started func(timeline.Lane) bool, rows int, spare func(saving int) int) []Lane {
+func planLanes(r *timeline.Timeline, at stage, rows int, spare func(saving int) int) []Lane {
 	var lanes []Lane
-	for saving := savesNothing; saving <= savesClients; saving++ {
-		lanes = lanesFor(r, started, saving)
+	for saving := savesNothing; saving <= savesProbe; saving++ {
+		lanes = lanesFor(r, at, saving)
 		if len(lanes) <= rows-spare(saving) {
 			return lanes
 		}
 	}
-	const tail = 2 // the nodes, the believers
-	if keep := rows - tail - 1; keep >= 0 {
-		hidden := len(lanes) - rows + 1
-		cut := append(lanes[:keep:keep], Lane{kind: laneHidden, hidden: hidden})
-		return append(cut, lanes[len(lanes)-tail:]...)
+	first := slices.IndexFunc(lanes, func(l Lane) bool { return !ofClient(l.Lane) }) // the nodes, the believers, what is broken
+	tail := lanes[first:]
+	keep := rows - len(tail) - 1
+	if keep < 0 {
+		return tail[len(tail)-max(min(rows, len(tail)), 0):]
 	}
-	return lanes[len(lanes)-max(min(rows, tail), 0):]
+	cut := Lane{kind: laneHidden}
+	for _, l := range lanes[keep:first] {
+		cut.hidden = append(cut.hidden, r.Clients[l.Index])
+	}
+	return append(append(lanes[:keep:keep], cut), tail...)
 }
 
 // LeastRows is how many rows a diagram needs, the axis included, in which every client has one
 // row for what it does and one for what it thinks.
 func LeastRows(r *timeline.Timeline, pos int) int {
-	return AxisRows + len(lanesFor(r, startedAt(r, pos), savesVotes))
+	return AxisRows + len(lanesFor(r, stageAt(r, pos), savesVotes))
 }
 
-// StoreRows is how many rows a diagram needs that has also the row of the store.
+// StoreRows is how many rows a diagram needs that has also the row of the store, and one only for clients that have finished.
 func StoreRows(r *timeline.Timeline, pos int) int {
-	return AxisRows + len(lanesFor(r, startedAt(r, pos), savesBreach))
+	return AxisRows + len(lanesFor(r, stageAt(r, pos), savesDone))
 }
 
-// WholeRows is how many rows a diagram needs that has all rows of the damage.
+// WholeRows is how many rows a diagram needs that has all rows with something to show.
 func WholeRows(r *timeline.Timeline, pos int) int {
-	return AxisRows + len(lanesFor(r, startedAt(r, pos), savesIdle))
+	return AxisRows + len(lanesFor(r, stageAt(r, pos), savesIdle))
 }
 
 // FewestRows is how many rows a diagram needs, the axis included, in which no client is left out.
 func FewestRows(r *timeline.Timeline, pos int) int {
-	return AxisRows + len(lanesFor(r, startedAt(r, pos), savesClients))
+	return AxisRows + len(lanesFor(r, stageAt(r, pos), savesClients))
 }
 
-func lanesFor(r *timeline.Timeline, started func(timeline.Lane) bool, saving int) []Lane {
+func lanesFor(r *timeline.Timeline, at stage, saving int) []Lane {
 	var lanes []Lane
 	add := func(l Lane) { lanes = append(lanes, l) }
 	air := func() {
@@ -140,13 +161,13 @@ func lanesFor(r *timeline.Timeline, started func(timeline.Lane) bool, saving int
 		}
 	}
 	for _, l := range r.Lanes() {
-		if leavesOut(r, l, started, saving) {
+		if leavesOut(r, l, at, saving) {
 			continue
 		}
 		if l.Kind == timeline.Believers {
 			air()
 		}
-		if l.Kind == timeline.Deeds && inOneRow(r, l, saving) {
+		if l.Kind == timeline.Deeds && inOneRow(r, l, at, saving) {
 			add(Lane{kind: laneClient, Lane: l})
 		} else {
 			add(Lane{Lane: l})
@@ -162,27 +183,27 @@ func lanesFor(r *timeline.Timeline, started func(timeline.Lane) bool, saving int
 }
 
 // inOneRow reports whether a way of saving rows gives a client's activity and belief one row.
-func inOneRow(r *timeline.Timeline, l timeline.Lane, saving int) bool {
-	return saving >= savesClients || saving >= savesIdle && r.Clients[l.Index] == trace.Probe
+func inOneRow(r *timeline.Timeline, l timeline.Lane, at stage, saving int) bool {
+	return saving >= savesClients || saving >= savesIdle && r.Clients[l.Index] == trace.Probe || saving >= savesDone && at.done(l.Index)
 }
 
 // leavesOut reports whether a way of saving rows gives up a lane.
-func leavesOut(r *timeline.Timeline, l timeline.Lane, started func(timeline.Lane) bool, saving int) bool {
+func leavesOut(r *timeline.Timeline, l timeline.Lane, at stage, saving int) bool {
 	switch together := saving >= savesNodes && len(r.Nodes) > 1; l.Kind {
 	case timeline.Deeds, timeline.Belief:
-		idle := !started(l)
-		if l.Kind == timeline.Belief && (saving >= savesIdle && idle || inOneRow(r, l, saving)) {
+		idle := !at.started(l)
+		if l.Kind == timeline.Belief && (saving >= savesIdle && idle || inOneRow(r, l, at, saving)) {
 			return true
 		}
-		return idle && r.Clients[l.Index] == trace.Probe
+		return (idle || saving >= savesProbe) && r.Clients[l.Index] == trace.Probe
 	case timeline.Record:
 		return together
 	case timeline.Majority:
 		return !together
 	case timeline.Store:
-		return saving >= savesStore || saving >= savesBreach && !started(l)
+		return saving >= savesStore || saving >= savesIdle && !at.started(l)
 	case timeline.Violations:
-		return saving >= savesBreach
+		return saving >= savesIdle && !at.started(l)
 	}
 	return false
 }
@@ -224,27 +245,36 @@ func (l Lane) label(t *trace.Trace) (name, what string) {
 	return "", ""
 }
 
-// LeftOut names the rows of a run's diagram that have something to show at a position and are not among
-// the lanes: neither by themselves nor in one row with another. It is empty where all are.
-func LeftOut(r *timeline.Timeline, pos int, lanes []Lane) string {
+// LeftOut counts and names the rows of a run's diagram that have something to show at a position and are not among
+// the lanes: neither by themselves nor in one row with another, nor in one that names what it stands for. It is empty where all are.
+func LeftOut(r *timeline.Timeline, pos int, lanes []Lane) (n int, names string) {
 	var rows, thinking []string
+	at := stageAt(r, pos)
+	shown := func(l timeline.Lane) bool {
+		return slices.ContainsFunc(lanes, func(o Lane) bool { return o.shows(r, l) })
+	}
 	for _, l := range r.Lanes() {
-		if slices.ContainsFunc(lanes, func(o Lane) bool {
-			return o.own() && (o.Lane == l || o.kind == laneClient && l == timeline.Lane{Kind: timeline.Belief, Index: o.Index})
-		}) {
-			continue
-		}
-		broken, _ := r.Breached(pos)
 		switch {
-		case l.Kind == timeline.Belief && r.Begun(l.Index, pos):
+		case shown(l):
+		case l.Kind == timeline.Belief && !shown(timeline.Lane{Kind: timeline.Deeds, Index: l.Index}): // the client is named
+		case l.Kind == timeline.Belief && at.started(l):
 			thinking = append(thinking, r.Clients[l.Index])
-		case l.Kind == timeline.Store && !untouched(r, l, pos), l.Kind == timeline.Violations && len(broken) > 0:
+		case l.Kind == timeline.Deeds && at.started(l), (l.Kind == timeline.Store || l.Kind == timeline.Violations) && at.started(l):
 			name, _ := Lane{Lane: l}.label(r.Trace)
 			rows = append(rows, name)
 		}
 	}
+	n = len(rows) + len(thinking)
 	if len(thinking) > 0 {
 		rows = append([]string{"what " + trace.List(thinking) + draw.Either(len(thinking) > 1, " think", " thinks")}, rows...)
 	}
-	return strings.Join(rows, ", ")
+	return n, strings.Join(rows, ", ")
+}
+
+// shows reports whether a row shows a lane of the run, or names its client.
+func (l Lane) shows(r *timeline.Timeline, o timeline.Lane) bool {
+	if l.kind == laneHidden {
+		return ofClient(o) && slices.Contains(l.hidden, r.Clients[o.Index])
+	}
+	return l.own() && (l.Lane == o || l.kind == laneClient && o == timeline.Lane{Kind: timeline.Belief, Index: l.Index})
 }

@@ -28,7 +28,7 @@ func TestLanesSaveRows(t *testing.T) {
 		for _, l := range lanes {
 			name, what := l.label(p.r.Trace)
 			if l.kind == laneHidden {
-				name = fmt.Sprintf("(%d hidden)", l.hidden)
+				name = fmt.Sprintf("(%s hidden)", strings.Join(l.hidden, " "))
 			}
 			fmt.Fprintf(&b, " |%s", strings.TrimSpace(name+" "+what))
 		}

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"lockstep/sim/timeline"
@@ -239,7 +240,7 @@ func (tl *plot) drawLane(l Lane, y int) {
 		tl.c.Line(tl.x0, y, tl.width, votes(tl.Timeline, tl.Pos, tl.Theme))
 		return
 	case laneHidden:
-		tl.c.Text(tl.x0, y, tl.width, fmt.Sprintf("%s %d more rows: a taller window shows them", tl.Theme.More, l.hidden), draw.Dim)
+		tl.c.Text(tl.x0, y, tl.width, fmt.Sprintf("%s %s left out: %s", tl.Theme.More, draw.Plural(len(l.hidden), "client"), strings.Join(l.hidden, ", ")), draw.Dim)
 		return
 	}
 	switch l.Kind {

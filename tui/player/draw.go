@@ -25,7 +25,8 @@ func (p *Player) Draw(c *draw.Canvas, r draw.Rectangle) {
 		return pane.AxisRows + len(lanes)
 	}}
 	if p.Run != nil {
-		want.Told, want.Least, want.Across = p.wish(r), pane.LeastRows(p.Run, p.Pos), p.view == viewTimeline
+		want.Told, want.Least = p.wish(r)
+		want.Across = p.view == viewTimeline
 		if width := r.W - 1 - layout.BodyWidth(r.W, r.H+1, p.source); width > 0 {
 			want.Facts = len(p.facts(width))
 		}
@@ -51,9 +52,10 @@ func (p *Player) Draw(c *draw.Canvas, r draw.Rectangle) {
 	}
 }
 
-// wish is how many rows the narration wishes: for all of it, as long as the diagram keeps the damage.
-// Gaps and the ends of long evidence yield to the row of what is broken, and that yields to evidence.
-func (p *Player) wish(r draw.Rectangle) int {
+// wish is how many rows the narration wishes: for all of it, as long as the diagram keeps the damage; and how many the diagram
+// does not yield to it. Gaps and the ends of long evidence yield to the row of the store, and that yields to evidence; what is broken
+// keeps its row, though a client's deeds and its belief then share one where else a word were cut.
+func (p *Player) wish(r draw.Rectangle) (told, least int) {
 	width := layout.BodyWidth(r.W, r.H+1, p.source)
 	all, short := p.story(width, true), p.story(width, false)
 	room := layout.RoomBeside(pane.WholeRows(p.Run, p.Pos), r.H+1)
@@ -61,11 +63,18 @@ func (p *Player) wish(r draw.Rectangle) int {
 	if all.least() > room {
 		s = &short
 	}
-	if s.least() > room {
-		room = layout.RoomBeside(pane.StoreRows(p.Run, p.Pos), r.H+1)
+	least = pane.LeastRows(p.Run, p.Pos)
+	for _, rows := range []int{pane.StoreRows(p.Run, p.Pos), least} {
+		if s.least() > room {
+			room = layout.RoomBeside(rows, r.H+1)
+		}
+	}
+	if s.uncut() > room {
+		least = pane.FewestRows(p.Run, p.Pos)
+		room = layout.RoomBeside(least, r.H+1)
 	}
 	lines, _ := s.squeezed(room)
-	return len(lines)
+	return len(lines), least
 }
 
 // DiagramRows is how many of the rows on offer the diagram takes.
@@ -217,8 +226,8 @@ func (p *Player) drawLegend(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane)
 
 // missing says which rows there was no room for, and, if it is to, how many marks are covered by others.
 func (p *Player) missing(lanes []pane.Lane, covered bool) (l draw.Line) {
-	if rows := pane.LeftOut(p.Run, p.Pos, lanes); rows != "" {
-		l = append(l, draw.Text(" rows left out: ", draw.Dim), draw.Text(rows+" ", draw.Strong))
+	if n, rows := pane.LeftOut(p.Run, p.Pos, lanes); n > 0 {
+		l = append(l, draw.Text(" "+draw.Plural(n, "row")+" left out: ", draw.Dim), draw.Text(rows+" ", draw.Strong))
 	}
 	if covered && p.drawn.Hidden > 0 && p.zoom < pane.MostZoom {
 		l = append(l, draw.Text(fmt.Sprintf(" %s covered: ", draw.Plural(p.drawn.Hidden, "mark")), draw.Dim), draw.Text(p.Keys.In.Help().Key, draw.Strong), draw.Text(" zooms ", draw.Dim))

@@ -14,8 +14,8 @@ import (
 	"lockstep/tui/tuitest"
 )
 
-// In every step of the course, at every event, the least window has two rows for each client, what it
-// does and what it thinks, and all that is told.
+// In every step of the course, at every event, the least window has two rows for each client that goes on, what it
+// does and what it thinks, and all that is told; only where that were cut, one row for each client.
 func TestCourseFitsTheLeastWindow(t *testing.T) {
 	lib := screen.NewLibrary()
 	app := tuitest.HandmadeApp(lib, tuitest.PlainTheme(false))
@@ -27,7 +27,10 @@ func TestCourseFitsTheLeastWindow(t *testing.T) {
 			for pos := range p.Run.Last() + 1 {
 				p.goTo(pos)
 				p.Draw(c, draw.Rect(0, 0, c.W, c.H))
-				if p.plan.Main.H < pane.LeastRows(p.Run, pos) {
+				if p.plan.Main.H < pane.FewestRows(p.Run, pos) {
+					t.Errorf("%s, %s, event %d: a diagram of %d rows hides a client", lesson.Name, step.ID(), pos, p.plan.Main.H)
+				}
+				if least := pane.LeastRows(p.Run, pos); p.plan.Main.H < least && len(p.Narration(c.W, p.plan.Told.H)) <= layout.RoomBeside(least, draw.MinHeight) {
 					t.Errorf("%s, %s, event %d: a diagram of %d rows hides what some client thinks", lesson.Name, step.ID(), pos, p.plan.Main.H)
 				}
 				if told := p.Narration(c.W, p.plan.Told.H); len(told) > p.plan.Told.H {
@@ -68,7 +71,7 @@ func TestDiagramHasTheWindowsWidth(t *testing.T) {
 }
 
 // At the violations of runs with three clients there is, in the least window, a row for what each
-// of those that act does and one for what it thinks; and every event of the evidence is on the
+// of those that act, and have not finished or crashed, does and one for what it thinks; what is broken keeps its row; and every event of the evidence is on the
 // screen, in a line of its own or in that of the event at the cursor.
 func TestClimaxInTheLeastWindow(t *testing.T) {
 	for _, run := range [][2]string{{"naive-del", "late-release"}, {"setnx", "stampede-fallthrough"}, {"get-then-del", "release-gap"}, {"timestamp-del", "takeover-race"}} {
@@ -78,7 +81,7 @@ func TestClimaxInTheLeastWindow(t *testing.T) {
 			v := a.View()
 			thinking := 0
 			for i := range p.Run.Clients {
-				if p.Run.Clients[i] != trace.Probe && p.Run.Begun(i, p.Pos) {
+				if p.Run.Clients[i] != trace.Probe && p.Run.Begun(i, p.Pos) && !p.Run.Moments[p.Pos].Clients[i].Stopped && !p.Run.Moments[p.Pos].Clients[i].Crashed {
 					thinking++
 				}
 			}
@@ -89,6 +92,9 @@ func TestClimaxInTheLeastWindow(t *testing.T) {
 				if !strings.Contains(v, fmt.Sprintf("#%d ", seq)) {
 					t.Errorf("%v at %d: nothing of #%d:\n%s", run, p.Pos, seq, v)
 				}
+			}
+			if !strings.Contains(v, "\n broken  ") {
+				t.Errorf("%v at %d: no row says what is broken:\n%s", run, p.Pos, v)
 			}
 			if strings.Contains(v, "more line") {
 				t.Errorf("%v at %d: the words are cut:\n%s", run, p.Pos, v)

@@ -29,6 +29,9 @@ func (s *story) least() int {
 	return n
 }
 
+// uncut is the number of lines that nothing yields for: without gaps and evidence.
+func (s *story) uncut() int { return s.least() - (s.evidence.to - s.evidence.from) }
+
 // squeezed leaves out of lines that are more than rows: gaps, and then lines of the evidence,
 // whose numbers stand on the ruler as well; that of the event at the cursor first. Gaps stand below
 // the evidence. It returns the hint's place among those that are left.
