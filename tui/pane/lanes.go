@@ -64,7 +64,12 @@ func FillLanes(r *timeline.Timeline, pos, rows int) []Lane {
 // when it acts. Either they fill the rows, or they leave some, as PlanLanes does.
 func SteadyLanes(r *timeline.Timeline, pos, rows int, fill bool) []Lane {
 	now := stageAt(r, pos)
-	steady := stage{started: func(l timeline.Lane) bool { return !ofClient(l) || r.Clients[l.Index] != trace.Probe || now.started(l) }, done: func(int) bool { return false }}
+	steady := stage{
+		started: func(l timeline.Lane) bool {
+			return l.Kind == timeline.Store || ofClient(l) && r.Clients[l.Index] != trace.Probe || now.started(l)
+		},
+		done: func(int) bool { return false }, whole: savesDone,
+	}
 	if fill {
 		return planLanes(r, steady, rows, func(int) int { return 0 })
 	}
@@ -75,6 +80,7 @@ func SteadyLanes(r *timeline.Timeline, pos, rows int, fill bool) []Lane {
 type stage struct {
 	started func(timeline.Lane) bool // something has happened in the lane of a client or of the damage
 	done    func(client int) bool    // a client has finished or crashed, and does not believe that it has the lock
+	whole   int                      // the way of saving rows that gives up the row of what is broken, where nothing is
 }
 
 func stageAt(r *timeline.Timeline, pos int) stage {
@@ -93,6 +99,7 @@ func stageAt(r *timeline.Timeline, pos int) stage {
 			c := &r.Moments[pos].Clients[client]
 			return (c.Stopped || c.Crashed) && !c.Believed
 		},
+		whole: savesIdle,
 	}
 }
 
@@ -203,7 +210,7 @@ func leavesOut(r *timeline.Timeline, l timeline.Lane, at stage, saving int) bool
 	case timeline.Store:
 		return saving >= savesStore || saving >= savesIdle && !at.started(l)
 	case timeline.Violations:
-		return saving >= savesIdle && !at.started(l)
+		return saving >= at.whole && !at.started(l)
 	}
 	return false
 }

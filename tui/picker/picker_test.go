@@ -71,7 +71,7 @@ func TestOkWaitsForTheLock(t *testing.T) {
 	if got := badge(); got != "(ok)" {
 		t.Errorf("in the end %s shows %s", lib.Strategies[lock].Name, got)
 	}
-	if !strings.Contains(a.View(), "(ok) fails the basics") {
+	if !strings.Contains(a.View(), "(ok) but a bad lock") {
 		t.Errorf("the list doesn't say what its signs mean:\n%s", a.View())
 	}
 }

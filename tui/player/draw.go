@@ -145,12 +145,13 @@ func (p *Player) DrawHeader(c *draw.Canvas, r draw.Rectangle) {
 }
 
 // whereabouts are the broken properties and the place in the run and in the course. The place in the
-// course goes, and then that in the run, if that leaves the title whole.
+// course goes if that leaves the title whole. That in the run stays, and in one form: a counter that comes and goes, or
+// is now in brackets, reads as another one.
 func (p *Player) whereabouts(room int) draw.Line {
 	if p.loading {
 		return draw.Line{draw.Text("running ", draw.Dim)}
 	}
-	var broken, chapter, short, lesson draw.Line
+	var broken, chapter, lesson draw.Line
 	if p.lesson != nil {
 		lesson = draw.Line{draw.Text(p.lesson.place()+"  ", draw.Dim)}
 	}
@@ -159,17 +160,13 @@ func (p *Player) whereabouts(room int) draw.Line {
 			broken = draw.Line{pane.CodesSpan(all), draw.Text("  ", draw.Plain)}
 		}
 		if at, n := p.quiz.Chapters(p.Pos, p.Teaching); n > 0 {
-			chapter = draw.Line{draw.Text(fmt.Sprintf("chapter %d of %d ", at, n), draw.Dim)}
-			short = draw.Line{draw.Text(fmt.Sprintf("[%d/%d] ", at, n), draw.Dim)}
+			chapter = draw.Line{draw.Text(fmt.Sprintf("chapter %d/%d ", at, n), draw.Dim)}
 		}
 	}
-	all := slices.Concat(lesson, broken, short)
-	for _, l := range []draw.Line{slices.Concat(lesson, broken, chapter), all, slices.Concat(broken, short), broken} {
-		if l.Width() <= room {
-			return l
-		}
+	if all := slices.Concat(lesson, broken, chapter); all.Width() <= room {
+		return all
 	}
-	return all // of the title as much as there is room for
+	return append(broken, chapter...) // and of the title as much as there is room for
 }
 
 func (p *Player) drawMain(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane) {

@@ -359,3 +359,18 @@ func TestEscLeavesTheEvidenceFirst(t *testing.T) {
 		t.Error("esc does not leave the player")
 	}
 }
+
+// The counter of chapters is there at every event, and in one form, however much else the heading has to say.
+func TestChaptersAreCountedInOneForm(t *testing.T) {
+	counter := regexp.MustCompile(`^.*  chapter \d+/\d+ *\n`)
+	for _, run := range [][2]string{{"naive-del", "late-release"}, {"timestamp-del", "takeover-race"}, {"setnx", "stampede-fallthrough"}} {
+		for _, size := range [][2]int{{80, 24}, {200, 60}} {
+			a, p := openRun(t, size[0], size[1], run[0], run[1])
+			for p.goTo(0); p.Pos < p.Run.Last(); a.Press("right") {
+				if v := a.View(); !counter.MatchString(v) {
+					t.Fatalf("%v in %v at %d:\n%s", run, size, p.Pos, v)
+				}
+			}
+		}
+	}
+}
