@@ -367,3 +367,25 @@ func TestPlaylistFromTheShell(t *testing.T) {
 		t.Errorf("below %T there are %d screens", r.Top(), r.Depth()-1)
 	}
 }
+
+// A run opens at its beginning, and waits, wherever it is opened from; but at the instant that a message names. Only the door
+// asks for one that plays.
+func TestRunsOpenAtTheirBeginning(t *testing.T) {
+	for _, c := range []struct {
+		way    string
+		begins bool
+	}{{"player", true}, {"lesson", true}, {"shown", true}, {"compare", false}} {
+		a := openApp(t, 80, 24, tuitest.PlainTheme(false), tuitest.Handmade)
+		keys := strings.TrimSuffix(ways[c.way], " ! !")
+		if c.way == "compare" {
+			keys += " right right enter"
+		}
+		a.Press(keys)
+		if begins := strings.Contains(a.View(), "nothing has happened yet"); begins != c.begins {
+			t.Errorf("%s opens a run at its beginning: %v\n%s", keys, begins, a.View())
+		}
+		if v := a.View(); strings.Contains(v, "plays by itself") {
+			t.Errorf("%s has the run play:\n%s", keys, v)
+		}
+	}
+}

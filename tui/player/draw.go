@@ -60,20 +60,20 @@ func (p *Player) wish(r draw.Rectangle) (told, least int) {
 	all, short := p.story(width, true), p.story(width, false)
 	room := layout.RoomBeside(pane.WholeRows(p.Run, p.Pos), r.H+1)
 	s := &all
-	if all.least() > room {
+	if all.Least() > room {
 		s = &short
 	}
 	least = pane.LeastRows(p.Run, p.Pos)
 	for _, rows := range []int{pane.StoreRows(p.Run, p.Pos), least} {
-		if s.least() > room {
+		if s.Least() > room {
 			room = layout.RoomBeside(rows, r.H+1)
 		}
 	}
-	if s.uncut() > room {
+	if s.Uncut() > room {
 		least = pane.FewestRows(p.Run, p.Pos)
 		room = layout.RoomBeside(least, r.H+1)
 	}
-	lines, _ := s.squeezed(room)
+	lines, _ := s.Squeezed(room)
 	return len(lines), least
 }
 

@@ -362,7 +362,7 @@ func TestEscLeavesTheEvidenceFirst(t *testing.T) {
 
 // The counter of chapters is there at every event, and in one form, however much else the heading has to say.
 func TestChaptersAreCountedInOneForm(t *testing.T) {
-	counter := regexp.MustCompile(`^.*  chapter \d+/\d+ *\n`)
+	counter := regexp.MustCompile(`^.* chapter \d+/\d+ *\n`)
 	for _, run := range [][2]string{{"naive-del", "late-release"}, {"timestamp-del", "takeover-race"}, {"setnx", "stampede-fallthrough"}} {
 		for _, size := range [][2]int{{80, 24}, {200, 60}} {
 			a, p := openRun(t, size[0], size[1], run[0], run[1])

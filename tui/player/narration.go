@@ -9,6 +9,7 @@ import (
 	"lockstep/tui/draw"
 	"lockstep/tui/pane"
 	"lockstep/tui/screen"
+	"lockstep/tui/told"
 )
 
 // Narration stands below the timeline: the cause of the violation at hand and its evidence
@@ -17,18 +18,18 @@ import (
 // the key that goes on, which the footer has, too; the words are never cut.
 func (p *Player) Narration(width, rows int) []draw.Line {
 	s := p.story(width, true)
-	if s.least() > rows {
+	if s.Least() > rows {
 		s = p.story(width, false)
 	}
-	lines, hint := s.squeezed(rows)
+	lines, hint := s.Squeezed(rows)
 	if len(lines) > rows {
-		lines = slices.Delete(lines, hint.from, hint.to)
+		lines = slices.Delete(lines, hint.From, hint.To)
 	}
 	return lines
 }
 
 // story is the narration with the evidence whole, or each event of it in one line.
-func (p *Player) story(width int, whole bool) story {
+func (p *Player) story(width int, whole bool) told.Story {
 	t := draw.Paragraphs{Width: min(width, max(p.Measure, draw.LongestLine))}
 	early := p.quiz.Early(p.Pos)
 	if early {
@@ -36,9 +37,9 @@ func (p *Player) story(width int, whole bool) story {
 		t.Gap()
 	}
 	p.tellCause(&t)
-	s := story{evidence: part{from: len(t.Lines)}, scrolls: p.Scrolls}
-	s.current = p.tellEvidence(&t, width-1, whole)
-	s.evidence.to = len(t.Lines)
+	s := told.Story{Evidence: told.Part{From: len(t.Lines)}, Scrolls: p.Scrolls}
+	s.Current = p.tellEvidence(&t, width-1, whole)
+	s.Evidence.To = len(t.Lines)
 	p.tellStop(&t)
 	if text := p.Run.Refusal(p.Pos); text != "" {
 		t.Add(draw.Good, draw.Either(p.Run.Event(p.Pos).Kind == trace.KindReject, p.Theme.Reject, p.Theme.Fails)+" ", text)
@@ -49,7 +50,7 @@ func (p *Player) story(width int, whole bool) story {
 	p.tellLesson(&t)
 	if p.lesson != nil && p.Pos >= p.Run.Told() {
 		t.Gap()
-		s.hint = p.tellNext(&t)
+		s.Hint = p.tellNext(&t)
 	}
 	if p.lesson == nil && p.Pos > 0 && p.Pos == p.Run.Last() {
 		t.Gap()
@@ -83,7 +84,7 @@ func (p *Player) story(width int, whole bool) story {
 		}
 		t.Add(draw.Dim, "", fmt.Sprintf("%s lets the next event happen, %s, and %s everything up to the next violation.", k.Forward.Help().Key, far, k.Violation.Help().Key))
 	}
-	s.lines = t.Lines
+	s.Lines = t.Lines
 	return s
 }
 
@@ -206,14 +207,14 @@ func (p *Player) tellEnd(t *draw.Paragraphs) {
 }
 
 // tellNext gives the outcome of the step, and then the next one: that part is returned.
-func (p *Player) tellNext(t *draw.Paragraphs) part {
+func (p *Player) tellNext(t *draw.Paragraphs) told.Part {
 	_, step := p.lesson.at()
 	t.Add(draw.Strong, "", step.Text)
 	next := p.lesson.next()
 	from := len(t.Lines)
 	if next == nil {
 		t.Add(draw.Strong, "", "That was the course.")
-		return part{}
+		return told.Part{}
 	}
 	l, step := next.at()
 	text := "goes on with " + step.Strategy
@@ -224,5 +225,5 @@ func (p *Player) tellNext(t *draw.Paragraphs) part {
 		text += " under " + step.Scenario
 	}
 	t.Add(draw.Dim, p.Keys.NextStep.Help().Key+" ", text+".")
-	return part{from, len(t.Lines)}
+	return told.Part{From: from, To: len(t.Lines)}
 }

@@ -807,7 +807,7 @@ func (p *Player) Help() screen.Page {
 	k := &p.Keys
 	return screen.Page{
 		Title: "the player",
-		About: "One run, event by event. Events to the right of the cursor have not happened yet. A row is a client, a server or the store, and two " +
+		About: "One run, event by event. It opens at its beginning, unless you come from an instant of it. Events to the right of the cursor have not happened yet. A row is a client, a server or the store, and two " +
 			"bars in one column are two holders. Everything here comes from the run's trace, which --plain prints.",
 		Keys: append([]key.Binding{
 			k.Forward, k.Back, k.Next, k.Previous, screen.As(k.Violation, "next violation"), k.Evidence, k.First, k.Last, k.Play, k.Faster, k.Slower,

@@ -1,0 +1,62 @@
+// Package told has the words that stand below a run at a position, and says which of them yield where rows are few.
+package told
+
+import (
+	"slices"
+
+	"lockstep/tui/draw"
+)
+
+// Story is all there is to tell at a position, before anything of it yields to the rows that there
+// are.
+type Story struct {
+	Lines          []draw.Line
+	Evidence, Hint Part
+	Current        int  // the line of the evidence that the status row has, too; negative if there is none
+	Scrolls        bool // what has no row can be scrolled to: then no evidence goes whose number stands on the ruler
+}
+
+// Part are lines of a story: those from one up to another.
+type Part struct{ From, To int }
+
+// Least is the number of lines without the gaps that can go.
+func (s *Story) Least() int {
+	n := len(s.Lines)
+	for _, l := range s.Lines[s.Evidence.To:] {
+		if len(l) == 0 {
+			n--
+		}
+	}
+	return n
+}
+
+// Uncut is the number of lines that nothing yields for: without gaps and evidence.
+func (s *Story) Uncut() int { return s.Least() - (s.Evidence.To - s.Evidence.From) }
+
+// Squeezed leaves out of lines that are more than rows: gaps, and then lines of the evidence,
+// whose numbers stand on the ruler as well; that of the event at the cursor first. Gaps stand below
+// the evidence. It returns the hint's place among those that are left.
+func (s *Story) Squeezed(rows int) ([]draw.Line, Part) {
+	lines, below := slices.Clone(s.Lines), len(s.Lines)-s.Hint.To
+	for i := len(lines) - 1; i >= s.Evidence.To && len(lines) > rows; i-- {
+		if len(lines[i]) == 0 {
+			if i >= s.Hint.To {
+				below--
+			}
+			lines = slices.Delete(lines, i, i+1)
+		}
+	}
+	proof := s.Evidence
+	if s.Current >= 0 && len(lines) > rows {
+		lines = slices.Delete(lines, s.Current, s.Current+1)
+		proof.To--
+	}
+	if over := min(len(lines)-rows, proof.To-proof.From); over > 0 && !s.Scrolls {
+		lines = slices.Delete(lines, proof.From, proof.From+over)
+	}
+	if s.Hint.From == s.Hint.To {
+		return lines, Part{}
+	}
+	end := len(lines) - below
+	return lines, Part{end - (s.Hint.To - s.Hint.From), end}
+}
