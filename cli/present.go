@@ -24,8 +24,9 @@ lesson of the course, or one step of a lesson; what follows a # is a comment:
   lesson 6 2                   # its second step
   setpx-lua my-scenario.yaml   # a script of your own, beside the playlist
 
-Enter, space and page down go on, page up goes back, s shows the code. A script is run
-again, at the same place, when its file changes. In the course, p presents a lesson so.
+Enter, space and page down go on, page up goes back, s shows the code, which a large
+window shows by itself. A script is run again, at the same place, when its file changes.
+In the course, p presents a lesson so.
 
 lockstep new my.yaml writes a script to begin with.`,
 		Example: "  lockstep present talk.txt",

@@ -70,3 +70,24 @@ func TestTheLineOfTheEventIsWhole(t *testing.T) {
 		t.Errorf("only %d events come from a line", lines)
 	}
 }
+
+// A window with room for it has the code beside the words, without being asked, below a diagram as wide as the window; the key
+// takes it away, and smaller windows wait for the key.
+func TestRoomyWindowsShowTheCode(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
+		a, p, _ := open(t, size[0], size[1])
+		a.Press("!")
+		roomy := size[0] == 200
+		if v := a.View(); strings.Contains(v, "source: strategies/naive_del.go") != roomy || roomy && !strings.Contains(v, "▸A    return l.rdb.Del(ctx, l.key).Err()") {
+			t.Errorf("%v:\n%s", size, v)
+		}
+		l := arrange(size[0], size[1]-1, wishes{told: 9, code: p.showsCode, diagram: func(rows int) int { return 15 }})
+		if l.diagram.W != size[0] || roomy && (l.code.X < l.told.X+l.told.W || l.code.Y < l.diagram.Y+l.diagram.H || l.code.X+l.code.W != size[0]) {
+			t.Errorf("%v: %+v", size, l)
+		}
+		a.Press("s")
+		if v := a.View(); strings.Contains(v, "source: ") == roomy {
+			t.Errorf("%v, after the key:\n%s", size, v)
+		}
+	}
+}

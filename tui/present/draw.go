@@ -12,6 +12,8 @@ const (
 	diagramFrom = 14 // rows
 	plotFrom    = 40 // columns, for the diagram
 	besideFrom  = 120
+	roomyWidth  = 180 // with roomyHeight: the code stands beside the words, without being asked for
+	roomyHeight = 45
 	margin      = 3
 	leastTold   = 4
 
@@ -33,6 +35,9 @@ type wishes struct {
 	told    int                // lines of the words, with all that they can do without
 	code    bool
 }
+
+// roomy reports whether the words and the diagram leave a window room for the code.
+func roomy(w, h int) bool { return w >= roomyWidth && h >= roomyHeight }
 
 // arrange is a pure function of the window and of the wishes: from the top the diagram, the event and
 // the words, which are what a small window keeps.
@@ -59,10 +64,10 @@ func arrange(w, h int, want wishes) layout {
 		room := rows - 1 - status - max(leastTold, min(want.told, rows/2))
 		picture := take(max(room, min(want.fewest, rows-1-status-leastTold), 0))
 		switch {
-		case want.code && w >= besideFrom: // the code takes what the words leave
+		case want.code && w >= besideFrom && !roomy(w, h): // the code takes what the words leave
 			half := w / 2
 			l.diagram, l.code = draw.Rect(0, picture.Y, half, picture.H), draw.Rect(half+1, picture.Y, w-half-1, picture.H)
-		case want.code:
+		case want.code && !roomy(w, h):
 			l.code = picture
 		default:
 			used := min(max(want.diagram(picture.H), 1), picture.H)
@@ -70,6 +75,11 @@ func arrange(w, h int, want wishes) layout {
 			y, rows = y-(picture.H-used), rows+picture.H-used
 		}
 		rule()
+	}
+	if want.code && roomy(w, h) { // the words are not as wide as the window
+		told := longestTold + 2*margin
+		l.code = draw.Rect(told+1, y, w-told-1, rows)
+		w = told
 	}
 	if h >= statusFrom {
 		l.status = take(status)
@@ -82,7 +92,8 @@ func arrange(w, h int, want wishes) layout {
 func (p *Present) Draw(c *draw.Canvas, r draw.Rectangle) {
 	width := min(max(r.W-2*margin, 1), longestTold)
 	least := 0 // of the words: the diagram needs not all of its rows, and code would take all
-	if p.coded {
+	p.showsCode = p.coded != roomy(r.W, r.H)
+	if p.showsCode && !roomy(r.W, r.H) {
 		least = r.H
 	}
 	told := p.words(width, least)
@@ -90,7 +101,7 @@ func (p *Present) Draw(c *draw.Canvas, r draw.Rectangle) {
 	if p.Run != nil {
 		fewest = pane.StoreRows(p.Run, p.Pos) // the words can be scrolled
 	}
-	l := arrange(r.W, r.H, wishes{told: len(told), fewest: fewest, code: p.coded, diagram: func(rows int) int {
+	l := arrange(r.W, r.H, wishes{told: len(told), fewest: fewest, code: p.showsCode, diagram: func(rows int) int {
 		if p.Run == nil {
 			return rows
 		}
@@ -112,7 +123,7 @@ func (p *Present) Draw(c *draw.Canvas, r draw.Rectangle) {
 		told = append([]draw.Line{nil}, told...)
 	}
 	if rest := p.DrawDiagram(c, l.diagram, l.told.H-len(told)-1); len(rest) > 0 { // in rows that the words leave
-		c.Lines(draw.Rect(l.status.X, l.status.Y, r.W, len(rest)), rest, 0)
+		c.Lines(draw.Rect(l.status.X, l.status.Y, l.told.W, len(rest)), rest, 0)
 		l.status.Y, l.told.Y, l.told.H = l.status.Y+len(rest), l.told.Y+len(rest), l.told.H-len(rest)
 	}
 	if !l.code.Empty() {

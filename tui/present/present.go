@@ -23,15 +23,16 @@ import (
 // Invariant: 0 <= at < len(showings).
 type Present struct {
 	*player.Player
-	title    string // of the playlist
-	showings []scenarios.Showing
-	at       int
-	coded    bool // the code is shown
-	scroll   int  // of the words
-	beyond   int  // lines of the words that the last frame had no rows for
-	page     int  // rows of the words in it
-	backward bool // the reader came from the run after this one
-	teaching bool // the app's mode before, which comes back
+	title     string // of the playlist
+	showings  []scenarios.Showing
+	at        int
+	coded     bool // the reader has asked for the code, or against it where it is there by default
+	scroll    int  // of the words
+	showsCode bool // in the last frame
+	beyond    int  // lines of the words that the last frame had no rows for
+	page      int  // rows of the words in it
+	backward  bool // the reader came from the run after this one
+	teaching  bool // the app's mode before, which comes back
 
 	seen map[int]trace.Verdict // what the showings have shown that were run, of the versions of their scripts that there are
 }
@@ -177,7 +178,7 @@ func (p *Present) FooterKeys() []key.Binding {
 	if p.ended() {
 		list = nil
 	}
-	return append(list, screen.As(k.PageUp, "back"), screen.As(k.Source, draw.Either(p.coded, "no code", "code")),
+	return append(list, screen.As(k.PageUp, "back"), screen.As(k.Source, draw.Either(p.showsCode, "no code", "code")),
 		screen.Pair(k.Back, k.Forward, "event"), k.Violation, k.Compare, k.Export, k.Help, k.Close, k.Quit)
 }
 
