@@ -145,7 +145,7 @@ func (p *Player) DrawHeader(c *draw.Canvas, r draw.Rectangle) {
 }
 
 // whereabouts are the broken properties and the place in the run and in the course. The place in the
-// course goes if that leaves the title whole. That in the run stays, and in one form: a counter that comes and goes, or
+// course goes if that leaves the title whole beside what is broken. That in the run stays, and in one form: a counter that comes and goes, or
 // is now in brackets, reads as another one.
 func (p *Player) whereabouts(room int) draw.Line {
 	if p.loading {
@@ -163,7 +163,7 @@ func (p *Player) whereabouts(room int) draw.Line {
 			chapter = draw.Line{draw.Text(fmt.Sprintf("chapter %d/%d ", at, n), draw.Dim)}
 		}
 	}
-	if all := slices.Concat(lesson, broken, chapter); all.Width() <= room {
+	if all := slices.Concat(lesson, broken, chapter); len(broken) == 0 || all.Width() <= room {
 		return all
 	}
 	return append(broken, chapter...) // and of the title as much as there is room for
