@@ -7,6 +7,7 @@ import (
 
 	"lockstep/sim/claims"
 	"lockstep/sim/trace"
+	"lockstep/strategies"
 )
 
 // Rest is about a lock's runs under scenarios that the answers don't cite: the recommendation doesn't cover those.
@@ -190,6 +191,34 @@ func named(codes trace.Verdict) string {
 		all = append(all, fmt.Sprintf("%s (%s)", c.Name(), c))
 	}
 	return strings.Join(all, ", ")
+}
+
+// Requires says what an answer asks of a lock, beyond what every use does. titles are those of scenarios, as a list
+// within a sentence.
+func (a *Answer) Requires(locks []strategies.Strategy, titles func(names []string) string) string {
+	var all []string
+	if a.fits != nil {
+		n := 0
+		for _, l := range locks {
+			if a.fits(l) {
+				n++
+			}
+		}
+		all = append(all, fmt.Sprintf("%d of the %d locks can be used then.", n, len(locks)))
+	}
+	if a.forbids != nil {
+		all = append(all, fmt.Sprintf("It also forbids %s.", named(a.forbids)))
+	}
+	if a.scenarios != nil {
+		all = append(all, fmt.Sprintf("A lock must also withstand %s.", titles(a.scenarios)))
+	}
+	if a.wants != nil {
+		all = append(all, fmt.Sprintf("Unwanted, though no lock is ruled out by it: %s.", named(a.wants)))
+	}
+	if all == nil {
+		return "It asks nothing more of a lock."
+	}
+	return strings.Join(all, " ")
 }
 
 // examples are the most runs that the text on those that don't decide names.

@@ -3,6 +3,8 @@ package decide
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
@@ -19,22 +21,22 @@ import (
 // Invariant: 0 <= at < number of questions + len(listed).
 type Decide struct {
 	*screen.App
-	answers advice.Answers            // meaningful as far as given
-	given   [questions]bool           // by question: the reader has answered it
-	at      int                       // the row at the cursor: a question, or a run
-	asked   int                       // the question at which the cursor was last
-	led     map[advice.Answers]string // the lock to which answers lead, in words, of those whose runs are all made: no frame has the time for all
-	said    string                    // why the last key did nothing
-	first   int                       // the first run in sight
-	listed  []advice.Run              // of the last frame
-	claims  []int                     // about the lock in it, by their numbers
-	plan    layout                    // of the last frame: clicks refer to it
-	page    int                       // rows of the list of runs in the last frame
-	rows    []int                     // the run in each of its rows, or noRun
+	answers advice.Answers          // meaningful as far as given
+	given   [questions]bool         // by question: the reader has answered it
+	at      int                     // the row at the cursor: a question, or a run
+	asked   int                     // the question at which the cursor was last
+	led     map[advice.Answers]lead // of those whose runs are all made: no frame has the time for all
+	said    string                  // why the last key did nothing
+	first   int                     // the first run in sight
+	listed  []advice.Run            // of the last frame
+	claims  []int                   // about the lock in it, by their numbers
+	plan    layout                  // of the last frame: clicks refer to it
+	page    int                     // rows of the list of runs in the last frame
+	rows    []int                   // the run in each of its rows, or noRun
 }
 
 // New has no question answered: an answer that nobody gave would be read as a recommendation for everybody.
-func New(app *screen.App) *Decide { return &Decide{App: app, led: map[advice.Answers]string{}} }
+func New(app *screen.App) *Decide { return &Decide{App: app, led: map[advice.Answers]lead{}} }
 
 // Start has the runs made that the answers are about, before all others.
 func (d *Decide) Start() tea.Cmd {
@@ -121,6 +123,8 @@ func (d *Decide) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 		d.choose(0)
 	case key.Matches(k, d.Keys.Forward):
 		d.choose(1)
+	case key.Matches(k, d.Keys.Guess):
+		d.choose(int(k.Runes[0] - '1'))
 	case key.Matches(k, d.Keys.Evidence):
 		return nil, d.openClaims()
 	case key.Matches(k, d.Keys.Enter):
@@ -151,21 +155,26 @@ func (d *Decide) toAsk() (n int) {
 // choose gives the question at the cursor an answer. The cursor stays: another key, meant to correct it, must not
 // answer a question that is unread.
 func (d *Decide) choose(answer int) {
-	if d.at >= questions {
-		k := &d.Keys
-		d.said = fmt.Sprintf("%s answer a question: %s goes back to them", screen.Pair(k.Back, k.Forward, "").Help().Key, k.Close.Help().Key)
-		return
+	switch k := &d.Keys; {
+	case d.at >= questions:
+		d.said = fmt.Sprintf("%s answer a question: %s goes back to them", d.answering().Help().Key, k.Close.Help().Key)
+	case answer >= len(advice.Questions[d.at].Answers):
+		d.said = fmt.Sprintf("there are two answers, 1 and 2: no number %d", answer+1)
+	default:
+		d.answer(d.at, answer)
 	}
-	d.answer(d.at, answer)
 }
 
-// toggle gives the question at the cursor the left answer, or the other one.
-func (d *Decide) toggle() {
-	if !d.given[d.at] {
-		d.choose(0)
-		return
-	}
-	d.choose(1 - d.answers[d.at])
+// answering is the binding of the keys that answer the question at the cursor: no other key does.
+func (d *Decide) answering() key.Binding {
+	k := &d.Keys
+	arrows, numbers := screen.Pair(k.Back, k.Forward, ""), d.numbers()
+	return screen.Bind(arrows.Help().Key+" "+strings.Join(numbers, " "), "answer", append(arrows.Keys(), numbers...)...)
+}
+
+// numbers are the keys of the answers' numbers.
+func (d *Decide) numbers() []string {
+	return d.Keys.Guess.Keys()[:len(advice.Questions[0].Answers)]
 }
 
 // goOn takes the cursor to the next question that is open, if there is one.
@@ -178,18 +187,18 @@ func (d *Decide) goOn() {
 	}
 }
 
-// enter takes the marked answer to a question that is open, and goes on: to the next open one, or to the runs once all are
-// answered; and it plays the run at the cursor. After the last answer the cursor stays, so that the lock is read before its runs.
+// enter goes on from a question that is answered: to the next open one, or to the runs once all are answered; and it plays
+// the run at the cursor. It answers no question: who only means to read on would be taken at a word not given. After the last answer the
+// cursor stays, so that the lock is read before its runs.
 func (d *Decide) enter() screen.Outcome {
 	switch {
 	case d.at >= questions+len(d.listed):
 	case d.at >= questions:
 		r := d.listed[d.at-questions]
 		return screen.Outcome{To: screen.PlayMsg{Strategy: d.Library.Strategy(r.Strategy), Scenario: d.Library.Named(r.Scenario)}}
+	case !d.given[d.at]:
+		d.said = fmt.Sprintf("nothing is chosen yet: %s answer, and %s goes on then", d.answering().Help().Key, d.Keys.Enter.Help().Key)
 	case d.toAsk() > 0:
-		if !d.given[d.at] {
-			d.answer(d.at, d.answers[d.at])
-		}
 		d.goOn()
 	default:
 		d.at = min(questions, questions+len(d.listed)-1)
@@ -204,7 +213,9 @@ func (d *Decide) clicked(c screen.Click) (tea.Cmd, screen.Outcome) {
 		d.at = min(max(d.at+c.Wheel, 0), questions+len(d.listed)-1)
 	case c.In(d.plan.questions) && row < questions:
 		d.at = row
-		d.toggle()
+		if answer := slices.IndexFunc(d.plan.answers[:], func(r draw.Rectangle) bool { return c.In(r) }); answer >= 0 {
+			d.choose(answer)
+		}
 	case c.In(d.plan.runs) && c.Y-d.plan.runs.Y < len(d.rows) && d.rows[c.Y-d.plan.runs.Y] != noRun:
 		was := d.at
 		if d.at = questions + d.rows[c.Y-d.plan.runs.Y]; d.at == was {
@@ -219,15 +230,13 @@ func (d *Decide) clicked(c screen.Click) (tea.Cmd, screen.Outcome) {
 func (d *Decide) FooterKeys() []key.Binding {
 	k := &d.Keys
 	back := k.Close
-	keys := []key.Binding{screen.Pair(k.Back, k.Forward, "answer"), screen.Pair(k.Up, k.Down, "question")}
+	keys := []key.Binding{d.answering(), screen.Pair(k.Up, k.Down, "question")}
 	switch asked := d.toAsk(); {
 	case d.at >= questions:
 		keys, back = []key.Binding{screen.As(k.Enter, "play the run"), screen.Pair(k.Up, k.Down, "run")}, screen.As(back, "the questions")
 	case asked == 0:
 		keys = append(keys, screen.As(k.Enter, "the runs"))
-	case !d.given[d.at]:
-		keys = append(keys, screen.As(k.Enter, draw.Either(asked > 1, "take it, next question", "take it")))
-	default:
+	case d.given[d.at]:
 		keys = append(keys, screen.As(k.Enter, "next open question"))
 	}
 	if len(d.claims) > 0 {
@@ -244,11 +253,11 @@ func (d *Decide) Help() screen.Page {
 	k, g := &d.Keys, &d.Theme.Glyphs
 	return screen.Page{
 		Title: "which lock should I use?",
-		About: "A question with a ? before it is still to be answered: no answer is taken until you give it, by an arrow, or by enter, which takes the one at the pointer. The answers say which violations your use forbids, and what can happen to it. Every lock of the catalogue is run through just that; " +
+		About: "A question with a ? before it is still to be answered: no answer is taken until you give it, by an arrow or its number. Enter gives none: it goes on once there is one. The answers say which violations your use forbids, and what can happen to it. Every lock of the catalogue is run through just that; " +
 			"of those that show nothing forbidden, the simplest is recommended. If there is none, the screen says so, and shows what is missing. " +
 			"Below are its runs, those first that show something forbidden; last, under a heading of their own, come runs that no question is about, in which it shows what your answers forbid: the recommendation doesn't cover those. Each can be played.",
-		Keys: append([]key.Binding{screen.As(k.Up, "row above"), screen.As(k.Down, "row below"), screen.As(k.Back, "first answer"), screen.As(k.Forward, "second answer"),
-			k.PageUp, k.PageDown, screen.As(k.First, "first question"), screen.As(k.Last, "last run"), screen.As(k.Enter, "take the answer, next question; then the runs; or play"), screen.As(k.Evidence, "the claims about it")}, k.Always()...),
+		Keys: append([]key.Binding{screen.As(k.Up, "row above"), screen.As(k.Down, "row below"), screen.As(k.Back, "first answer"), screen.As(k.Forward, "second answer"), screen.Bind("1-2", "that answer", d.numbers()...),
+			k.PageUp, k.PageDown, screen.As(k.First, "first question"), screen.As(k.Last, "last run"), screen.As(k.Enter, "next question; then the runs; or play"), screen.As(k.Evidence, "the claims about it")}, k.Always()...),
 		Signs: append([]draw.Sign{{g.Granted + "ok", "nothing broke"}, {g.Mild + "OV", "broken, but your answers allow it"}, {g.Bad + "SW", "broken, and your answers forbid it; in red only where that decides"}, {"?", "a question that isn't answered yet"}}, screen.CodeSigns()...),
 	}
 }

@@ -230,7 +230,7 @@ func TestNothingIsSaidTooEarly(t *testing.T) {
 }
 
 func picture(w, h int) string {
-	l := arrange(w, h, 9, false)
+	l := arrange(w, h, 9, leastRuns)
 	return tuitest.Parts(w, h, l.rules, map[string]draw.Rectangle{"h": l.header, "q": l.questions, "l": l.lock, "r": l.runs, "f": draw.Rect(0, h-1, w, 1)})
 }
 
@@ -279,15 +279,15 @@ func TestNoAnswerIsTakenForGranted(t *testing.T) {
 			}
 			a.Press("down")
 		}
-		a.Press("home left left enter left")
+		a.Press("home left left enter 1")
 		if v := a.View(); strings.Count(v, "(x)") != 2 || !strings.Contains(v, "1 question to answer") || strings.Contains(v, "Use setpx-lua") || !strings.Contains(v, "? Redis runs on") {
 			t.Errorf("%v: with one question to go:\n%s", size, v)
 		}
 		if a.Press("enter"); d.at != 2 {
 			t.Errorf("%v: enter goes to %d", size, d.at)
 		}
-		if v := a.View(); !strings.Contains(v, "enter take it  ") {
-			t.Errorf("%v: at the last open question enter takes the answer:\n%s", size, v)
+		if v := a.View(); !strings.Contains(v, "1 or 2, and a lock is named") {
+			t.Errorf("%v: at the last open question:\n%s", size, v)
 		}
 		if size[1] == 24 {
 			tuitest.Golden(t, "unanswered-80x24", a.View())
@@ -341,25 +341,55 @@ func TestArrowsAnswerOneQuestion(t *testing.T) {
 	}
 }
 
-// Enter takes the answer at the pointer, which no open question is without, and goes on to the next; the last one it takes
-// leaves the reader at the recommendation.
-func TestEnterTakesTheMarkedAnswer(t *testing.T) {
-	a, d := open(t, 80, 24)
+// Enter alone answers nothing, however often it is pressed: it says which keys do. A number gives its answer, and one that
+// there is no answer to says so.
+func TestEnterTakesNoAnswer(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {200, 60}} {
+		a, d := open(t, size[0], size[1])
+		d.given, d.answers = [questions]bool{}, advice.Answers{}
+		for range 5 {
+			a.Press("enter")
+		}
+		if v := a.View(); d.given != [questions]bool{} || d.at != 0 || strings.Contains(v, "(x)") || !strings.Contains(v, "nothing is chosen yet: ←→ 1 2 answer") || !strings.Contains(v, " ←→ 1 2 answer  ↑↓") {
+			t.Errorf("%v: enter alone answers %v, at %d:\n%s", size, d.given, d.at, v)
+		}
+		if a.Press("3"); d.given[0] || !strings.Contains(a.View(), "no number 3") {
+			t.Errorf("%v: 3 answers %v:\n%s", size, d.given, a.View())
+		}
+		for i := range questions {
+			a.Press("2")
+			_ = a.View() // lists the runs after the last answer
+			if a.Press("enter"); !d.given[i] || d.answers[i] != 1 || d.at != []int{1, 2, questions}[i] {
+				t.Errorf("%v: 2 and enter at question %d: %v, at %d", size, i, d.answers, d.at)
+			}
+		}
+		if v := a.View(); !strings.Contains(v, "Use fenced") || !strings.Contains(v, "enter play the run") {
+			t.Errorf("%v: with all answers:\n%s", size, v)
+		}
+	}
+}
+
+// A click on an answer gives it; one on the question or beyond the answers only goes there.
+func TestClicksOnAnswersGiveThem(t *testing.T) {
+	a, d := open(t, 120, 40)
 	d.given, d.answers = [questions]bool{}, advice.Answers{}
+	lines := strings.Split(a.View(), "\n")
 	for i, q := range advice.Questions {
-		if v := a.View(); strings.Count(v, d.Theme.Pointer+"( ) ") != 1 || !strings.Contains(v, d.Theme.Pointer+"( ) "+q.Answers[0].Text) || !strings.Contains(v, "enter take it") {
-			t.Errorf("question %d marks no answer, or more:\n%s", i, v)
+		row := d.plan.questions.Y + i
+		for j, answer := range q.Answers {
+			was := d.given[i]
+			if a.Click(5, row); d.given[i] != was || d.at != i {
+				t.Errorf("a click on question %d: %v, at %d", i, d.given, d.at)
+			}
+			before, _, _ := strings.Cut(lines[row], answer.Text)
+			if a.Click(draw.Width(before)+1, row); !d.given[i] || d.answers[i] != j {
+				t.Errorf("a click on %q: %v %v", answer.Text, d.given, d.answers)
+			}
 		}
-		if a.Press("enter"); !d.given[i] || d.answers[i] != 0 || d.at != min(i+1, questions-1) {
-			t.Errorf("enter at question %d: %v, at %d", i, d.given, d.at)
+		was := d.answers
+		if a.Click(118, row); d.answers != was {
+			t.Errorf("a click beyond the answers to question %d: %v", i, d.answers)
 		}
-	}
-	if v := a.View(); !strings.Contains(v, "Use setpx-lua") || strings.Contains(v, d.Theme.Pointer+"(") || !strings.Contains(v, "enter the runs") {
-		t.Errorf("with all answers:\n%s", v)
-	}
-	a.Press("up right enter")
-	if d.at != questions || d.answers != (advice.Answers{0, 1, 0}) {
-		t.Errorf("enter at a question that is answered: at %d, %v", d.at, d.answers)
 	}
 }
 
@@ -387,18 +417,51 @@ func TestNoRowIsBlankBelowTheList(t *testing.T) {
 	}
 }
 
-// Where there is room before the questions are answered, it has what the open ones can lead to, as the recommendations are.
-func TestOpenQuestionsSayWhereTheyLead(t *testing.T) {
-	a, d := open(t, 120, 40)
-	d.given, d.answers = [questions]bool{true}, advice.Answers{1}
-	v := a.View()
-	for _, want := range []string{"can't check a token  one server       no lock is enough; nearest comes setpx-lua", "can check a token    several servers  fenced"} {
-		if !strings.Contains(v, "destroy something  "+want) {
-			t.Errorf("there is no %q:\n%s", want, v)
+// Before the questions are answered, each answer to the one at the cursor says to which locks it leads, as the recommendations
+// do, with what it asks of a lock and a table of the other answers where there is room. In a wide window that of all questions
+// stands beside the answers, also once all are given.
+func TestAnswersSayWhereTheyLead(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
+		a, d := open(t, size[0], size[1])
+		for _, given := range [][questions]bool{{}, {true}, {true, true}, {true, true, true}} {
+			d.given, d.answers = given, advice.Answers{1}
+			for d.at = range questions {
+				v := a.View()
+				for q := range questions {
+					for i := range 2 {
+						leads := d.leads(q, i)
+						if beside := strings.Contains(v, advice.Questions[q].Answers[i].Text+": "+leads); leads == "" || beside != (size[0] >= wideEnough) {
+							t.Errorf("%v, %v: answer %d to question %d leads to %q, which is beside it: %t\n%s", size, given, i, q, leads, beside, v)
+						}
+						if told := strings.Contains(tuitest.Unwrapped(v), tuitest.Unwrapped("to: "+leads)) || strings.Contains(v, "Then "+leads); q == d.at && d.toAsk() > 0 && !told {
+							t.Errorf("%v, %v: it isn't told that answer %d to question %d leads to %q\n%s", size, given, i, q, leads, v)
+						}
+					}
+				}
+			}
 		}
 	}
-	if strings.Contains(v, "  cost work twice    ca") || d.answers != (advice.Answers{1}) {
-		t.Errorf("of answers that are not open any more, %v:\n%s", d.answers, v)
+	a, d := open(t, 120, 40)
+	d.given, d.answers, d.at = [questions]bool{true}, advice.Answers{1}, 1
+	v := tuitest.Unwrapped(a.View())
+	for _, want := range []string{"one server no lock is enough (nearest: setpx-lua)", "several servers fenced", "29 of the 31 locks can be used then.", "Then no lock is enough, by the other answers:", "Leads to: fenced, by the other answers:"} {
+		if !strings.Contains(v, tuitest.Unwrapped(want)) {
+			t.Errorf("there is no %q:\n%s", want, a.View())
+		}
+	}
+	if d.answers != (advice.Answers{1}) {
+		t.Errorf("the answers have become %v", d.answers)
+	}
+}
+
+// What answers lead to isn't said before the runs are made that it takes.
+func TestNoAnswerLeadsAnywhereTooEarly(t *testing.T) {
+	app := tuitest.HandmadeApp(screen.NewLibrary(), tuitest.PlainTheme(false))
+	d := New(app)
+	a := tuitest.Drive(t, screen.NewRouter(app, nil, d))
+	a.Send(tea.WindowSizeMsg{Width: 200, Height: 60})
+	if v := a.View(); strings.Contains(v, "eads to") || strings.Contains(v, nothing) || !strings.Contains(v, advice.Questions[0].Answers[1].Example) {
+		t.Errorf("before anything has run:\n%s", v)
 	}
 }
 
@@ -486,7 +549,7 @@ func TestReasonNamesItsLockLast(t *testing.T) {
 // scrolls there.
 func TestEveryReasonHasRoom(t *testing.T) {
 	d := New(tuitest.HandmadeApp(screen.NewLibrary(), tuitest.PlainTheme(false)))
-	l := arrange(80, 24, 10, true)
+	l := arrange(80, 24, 10, leastListed+leastDetail)
 	for _, lock := range []string{"setpx-lua", "fenced", "redlock"} { // as TestRecommendations of package advice has them
 		a := advice.Advice{Lock: d.Library.Strategies[d.Library.Strategy(lock)]}
 		for _, sc := range d.Library.Scenarios {

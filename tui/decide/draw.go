@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"lockstep/scenarios/advice"
-	"lockstep/sim/trace"
 	"lockstep/strategies"
 	"lockstep/tui/draw"
 	"lockstep/tui/screen"
@@ -15,27 +14,25 @@ import (
 type layout struct {
 	header, questions, lock, runs draw.Rectangle
 	rules                         []draw.Rectangle
+	answers                       [2]draw.Rectangle // to all questions, as the last frame has them
 }
 
-// The rows of the list of runs that the recommendation leaves to it: while the reader is at the questions, and
-// while at the runs, with those that tell of one of them.
+// The rows of the list of runs that the recommendation leaves to it: before there are any runs, while the reader is
+// at the questions, and while at the runs, with those that tell of one of them.
 const (
+	noRuns      = 0
 	leastRuns   = 2
 	leastListed = 10
 	leastDetail = 5
 	fewest      = 6 // rows that the list keeps where a run takes many to tell of
 )
 
-// arrange is a pure function of the window and of the rows that the recommendation takes; listing
-// is for a reader who is at the runs.
-func arrange(w, h, lock int, listing bool) layout {
+// arrange is a pure function of the window, of the rows that the recommendation takes, and of those that it leaves at least
+// to the list of runs.
+func arrange(w, h, lock, least int) layout {
 	l := layout{header: draw.Rect(0, 0, w, 1), questions: draw.Rect(0, 2, w, questions)}
 	y := 2 + questions
 	l.rules = []draw.Rectangle{draw.Rect(0, 1, w, 1), draw.Rect(0, y, w, 1)}
-	least := leastRuns
-	if listing {
-		least = leastListed + leastDetail
-	}
 	lock = min(lock, h-y-3-least)
 	l.lock = draw.Rect(0, y+1, w, lock)
 	y += 1 + lock
@@ -47,16 +44,20 @@ func arrange(w, h, lock int, listing bool) layout {
 // Draw draws the questions, the lock and the runs.
 func (d *Decide) Draw(c *draw.Canvas, r draw.Rectangle) {
 	a, waiting := d.advice()
-	listing, room := d.at >= questions, r.H
-	if listing {
-		room = arrange(r.W, r.H+1, r.H, listing).lock.H
+	least, room := leastRuns, r.H
+	switch {
+	case d.toAsk() > 0:
+		least = noRuns
+	case d.at >= questions:
+		least = leastListed + leastDetail
+		room = arrange(r.W, r.H+1, r.H, least).lock.H
 	}
 	rest := a.Rest(d.names(), d.outcome)
 	told := draw.Paragraphs{Width: min(r.W-1, draw.WidestLine)}
 	d.listed, d.claims = nil, nil
 	switch asked := d.toAsk(); {
 	case asked > 0:
-		d.ask(&told, asked, arrange(r.W, r.H+1, r.H, false).lock.H)
+		d.ask(&told, asked, r.W-1, arrange(r.W, r.H+1, r.H, least).lock.H)
 	case waiting == 0:
 		d.claims = a.Claims()
 		d.listed = listed(a.Runs)
@@ -67,7 +68,7 @@ func (d *Decide) Draw(c *draw.Canvas, r draw.Rectangle) {
 	default:
 		told.Add(draw.Dim, "", fmt.Sprintf("%s still to come ...", draw.Plural(waiting, "run")))
 	}
-	l := arrange(r.W, r.H+1, len(told.Lines), listing)
+	l := arrange(r.W, r.H+1, len(told.Lines), least)
 	d.plan = l
 	for _, rule := range l.rules {
 		c.Fill(rule, d.Theme.Rule, draw.Dim)
@@ -100,62 +101,6 @@ func (d *Decide) drawSigns(c *draw.Canvas, r draw.Rectangle, taken int) {
 	}
 }
 
-// ask says what the answers to the question at the cursor are like, and what they change, in so many rows at most.
-func (d *Decide) ask(t *draw.Paragraphs, asked, rows int) {
-	t.Add(draw.Strong, "", fmt.Sprintf("%s to answer (?); then a lock is named, with the runs that decide.", draw.Plural(asked, "question")))
-	t.Gap()
-	for i, answer := range advice.Questions[min(d.at, questions-1)].Answers {
-		t.Add(draw.Plain, d.Theme.Arrows[i]+" "+answer.Text+": ", answer.Example+".")
-	}
-	t.Gap()
-	names, _ := advice.Basics()
-	var titles []string
-	for _, name := range names {
-		if d.Library.Named(name) >= 0 {
-			titles = append(titles, d.title(name))
-		}
-	}
-	t.Add(draw.Dim, "", "Whatever you answer, a lock must withstand "+trace.List(titles)+".")
-	if leads := d.leads(); len(t.Lines)+2+len(leads) <= rows && leads != nil {
-		t.Gap()
-		t.Add(draw.Plain, "", "Where the answers lead that you can still give, by runs made just now:")
-		t.Lines = append(t.Lines, leads...)
-	}
-}
-
-// leads has a row for each combination of answers that the given ones leave, with its lock. It is nil until all of the runs
-// are made that this takes.
-func (d *Decide) leads() (rows []draw.Line) {
-	var widths [questions]int
-	for i, q := range advice.Questions {
-		widths[i] = max(draw.Width(q.Answers[0].Text), draw.Width(q.Answers[1].Text))
-	}
-	was := d.answers
-	defer func() { d.answers = was }()
-	for _, d.answers = range advice.All() {
-		open := true
-		text := "  "
-		for i, q := range advice.Questions {
-			open = open && (!d.given[i] || d.answers[i] == was[i])
-			text += " " + draw.Pad(q.Answers[d.answers[i]].Text, widths[i]+1)
-		}
-		if !open {
-			continue
-		}
-		lock, known := d.led[d.answers]
-		if !known {
-			a, waiting := d.advice()
-			if waiting > 0 {
-				return nil
-			}
-			lock = draw.Either(a.Enough, " ", " no lock is enough; nearest comes ") + a.Lock.Name
-			d.led[d.answers] = lock
-		}
-		rows = append(rows, draw.Line{draw.Text(text, draw.Dim), draw.Text(lock, draw.Plain)})
-	}
-	return rows
-}
-
 // listed are the runs with those first that break something, or that would rather not be.
 func listed(runs []advice.Run) []advice.Run {
 	all := slices.Clone(runs)
@@ -171,36 +116,6 @@ func rank(r *advice.Run) int {
 		return 1
 	}
 	return 2
-}
-
-func (d *Decide) drawQuestions(c *draw.Canvas, r draw.Rectangle) {
-	text, first := 0, 0
-	for _, q := range advice.Questions {
-		text, first = max(text, draw.Width(q.Text)), max(first, draw.Width(q.Answers[0].Text))
-	}
-	for i, q := range advice.Questions {
-		mark, k := "  ", draw.Plain
-		if i == d.at {
-			mark, k = d.Theme.Pointer+" ", draw.Strong
-		}
-		l := draw.Line{draw.Text(" "+mark, draw.Here), draw.Text(draw.Either(d.given[i], "  ", "? "), draw.Strong), draw.Text(draw.Pad(q.Text, text)+" ", k)}
-		for j, answer := range q.Answers {
-			box, ink := "( ) ", draw.Dim
-			if d.given[i] && d.answers[i] == j {
-				box, ink = "(x) ", draw.Strong
-			}
-			mark := " "
-			if i == d.at && !d.given[i] && d.answers[i] == j {
-				mark, ink = d.Theme.Pointer, draw.Strong // enter takes it
-			}
-			words := box + answer.Text
-			if j == 0 {
-				words = draw.Pad(words, first+6)
-			}
-			l = append(l, draw.Text(mark, draw.Here), draw.Text(words, ink))
-		}
-		c.Line(r.X, r.Y+i, r.W, l)
-	}
 }
 
 // brevity is how much of the recommendation is left out.
