@@ -157,6 +157,19 @@ func TestClaim1Assumptions(t *testing.T) {
 			inject(t, w, f, Up{"n1"})
 		}
 	}
+	// Of two replicas the first has A's record when one of them is made the master.
+	promoted := func(to string) func(*testing.T) string {
+		cfg := configOf(setpx, "A", "B")
+		cfg.Retry.Tries, cfg.Clients[0].Work, cfg.Clients[1].Work = 1, time.Minute, time.Minute
+		cfg.Replicas, cfg.Lag = 2, time.Minute
+		return play(cfg, func(t *testing.T, w *World) {
+			inject(t, w, Lag{"n1r1", time.Millisecond})
+			until(t, w, "A", trace.KindEnter)
+			w.Wait(10 * time.Millisecond)
+			inject(t, w, Failover{To: to})
+			enters(w, 1)
+		})
+	}
 	tryBreaches(t, 1, []breach{
 		{"", "nothing happens", holding(setpx, nil, wait(9*time.Second)), "ok"},
 		{key, "a restart without persistence", holding(setpx, nil, faults(Down{"n1"}, Up{"n1"})), "DG OV"},
@@ -167,6 +180,9 @@ func TestClaim1Assumptions(t *testing.T) {
 		{key, "an eviction", holding(setpx, nil, faults(Evict{"n1"})), "DG OV"},
 		{key, "FLUSHALL", holding(strangerSends("FLUSHALL"), stranger, strangerActs), "DG OV FR"},
 		{key, "a failover to a replica that has not got the key", holding(setpx, replicated, faults(Failover{To: "n1r1"})), "DG OV"},
+		{key, "a failover to one that has not got it, where another has", promoted("n1r2"), "DG OV"},
+		{"", "a failover to that other one", promoted("n1r1"), "ok"},
+		{key, "a failover, and a holder that stays with the old master", holding(setpx, replicated, faults(Failover{To: "n1r1", Stay: []string{"A"}})), "DG OV"},
 		{"", "a failover to one that has got it", holding(setpx, replicated, func(t *testing.T, w *World) {
 			w.Wait(10 * time.Millisecond)
 			inject(t, w, Failover{To: "n1r1"})
@@ -402,6 +418,17 @@ func TestClaim3Assumptions(t *testing.T) {
 			run(t, w)
 		})
 	}
+	// A is at work with its lease and its token, and B comes.
+	beside := func(change func(*process.Config), all ...Fault) func(*testing.T) string {
+		cfg := configOf(fenced, "A", "B")
+		cfg.Retry.Tries, cfg.Resource, cfg.Clients[0].Work = 1, Fenced, 5*time.Second
+		change(&cfg.Clients[1])
+		return play(cfg, func(t *testing.T, w *World) {
+			until(t, w, "A", trace.KindRead)
+			inject(t, w, all...)
+			run(t, w)
+		})
+	}
 	plain := func(*Config) {}
 	tryBreaches(t, 3, []breach{
 		{"", "a pause", asleep(fenced, away, withResource(Fenced)), "OV"},
@@ -417,7 +444,11 @@ func TestClaim3Assumptions(t *testing.T) {
 		{"the counter is durable", "the same, and a holder that stays with the old master", meanwhile(replicated, Failover{To: "n1r1", Stay: []string{"A"}}), "SW OV"},
 		{"the resource registers the tokens of readers", "a resource that looks at writes only", asleep(fenced, away, withResource(FencedWrites)), "SW OV"},
 		{"the resource refuses lower tokens", "a resource that takes every access", asleep(fenced, away, nil), "SW OV"},
-		{"every access carries its token", "a caller that has none", asleep(named("setpx-lua"), away, withResource(Fenced)), "SW OV"},
+		{"every access carries its token", "a lock that draws none", asleep(named("setpx-lua"), away, withResource(Fenced)), "SW OV"},
+		{"every access carries its token", "a caller that goes ahead though the lock service doesn't answer", beside(func(c *process.Config) { c.FailOpen = true }, Cut{"B", "n1", Both}), "SW OV"},
+		{"", "a caller that gives up if the lock service doesn't answer", beside(func(*process.Config) {}, Cut{"B", "n1", Both}), "ok"},
+		{"every access carries its token", "a caller that goes ahead though it was refused", beside(func(c *process.Config) { c.FallThrough = true }), "SW OV"},
+		{"", "a caller that gives up if it is refused", beside(func(*process.Config) {}), "ok"},
 	})
 }
 
@@ -446,6 +477,16 @@ func TestClaim4Assumptions(t *testing.T) {
 			}
 		})
 	}
+	// B is refused while A works, and cleans up after itself; then C tries.
+	cleansUp := func(tokens process.Tokens) func(*testing.T) string {
+		cfg := configOf(redlock, "A", "B", "C")
+		cfg.Tokens, cfg.Retry.Tries, cfg.Clients[0].Work, cfg.Clients[2].Work = tokens, 1, time.Minute, time.Minute
+		return play(cfg, func(t *testing.T, w *World) {
+			until(t, w, "A", trace.KindEnter)
+			until(t, w, "B", trace.KindDone)
+			enters(w, 2)
+		})
+	}
 	third := func(cfg *Config) { cfg.Nodes[2].Persistence = redis.PersistAlways }
 	const (
 		lost  = "no key that a holder counts on is lost during its lease"
@@ -461,12 +502,15 @@ func TestClaim4Assumptions(t *testing.T) {
 		{"", "more than half of an even number", halves(t, 3), "ok"},
 		{lost, "a restart without persistence", bare(redlock, nil, faults(Down{"n3"}, Up{"n3"})), "DG OV"},
 		{lost, "an eviction", bare(redlock, nil, faults(Evict{"n3"})), "DG OV"},
+		{lost, "a power cut within the second that everysec may lose", bare(redlock, func(cfg *Config) { cfg.Nodes[2].Persistence = redis.PersistEverysec }, faults(Unplug{"n3"}, Up{"n3"})), "DG OV"},
 		{"", "a restart with persistence of every write", bare(redlock, third, faults(Down{"n3"}, Up{"n3"})), "ok"},
 		{"", "a server that stays away until all leases are over", bare(redlock, nil, func(t *testing.T, w *World) {
 			inject(t, w, Down{"n3"})
 			w.Wait(10 * time.Second)
 			inject(t, w, Up{"n3"})
 		}), "OV"},
+		{"the token is unique to the acquisition", "one token for all", cleansUp(process.SameTokens), "DG OV FR"},
+		{"", "a token for each", cleansUp(process.UniqueTokens), "ok"},
 		{"no server's clock jumps forward", "a jump of a TTL", bare(redlock, nil, faults(NodeStep{"n3", 10 * time.Second})), "DG OV"},
 		{"", "a jump of a client's wall clock", bare(redlock, nil, faults(WallStep{"A", -time.Hour})), "ok"},
 		{"rates of clocks differ by less than the drift allowance", "a client's clock is 3% slow", bare(redlock, slowed(0.97), func(_ *testing.T, w *World) {

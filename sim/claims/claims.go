@@ -60,6 +60,8 @@ var All = []Claim{
 				{"an eviction", "setpx-lua", "eviction"},
 				{Text: "FLUSHALL"},
 				{"a failover to a replica that has not got the key", "setpx-lua", "failover"},
+				{"a failover to one that has not got it, where another has", "setpx-lua", "failover-wait"},
+				{"a failover, and a holder that stays with the old master", "setpx-lua", "split-brain"},
 			}},
 			{"the server's clock does not jump forward", []Breach{{"a jump of a TTL", "setpx-lua", "server-clock-jump"}}},
 			{"rates of clocks differ by less than the drift allowance", []Breach{{Text: "a client's clock is 2% slow"}}},
@@ -110,7 +112,11 @@ var All = []Claim{
 			}},
 			{"the resource registers the tokens of readers", []Breach{{"a resource that looks at writes only", "fenced", "fenced-write-unfenced-read"}}},
 			{"the resource refuses lower tokens", []Breach{{Text: "a resource that takes every access"}}},
-			{"every access carries its token", []Breach{{"a caller that has none", "fenced", "fail-open"}}},
+			{"every access carries its token", []Breach{
+				{Text: "a lock that draws none"},
+				{"a caller that goes ahead though the lock service doesn't answer", "fenced", "fail-open"},
+				{"a caller that goes ahead though it was refused", "fenced", "stampede-fallthrough"},
+			}},
 		},
 	},
 	{
@@ -124,8 +130,10 @@ var All = []Claim{
 			{"a holder has a true majority", []Breach{{Text: "half of an even number"}}},
 			{"no key that a holder counts on is lost during its lease", []Breach{
 				{"a restart without persistence", "redlock", "restart-no-fsync"},
+				{"a power cut within the second that everysec may lose", "redlock", "power-cut"},
 				{"an eviction", "redlock", "eviction"},
 			}},
+			{"the token is unique to the acquisition", []Breach{{"one token for all", "redlock", "token-collision"}}},
 			{"no server's clock jumps forward", []Breach{{"a jump of a TTL", "redlock", "server-clock-jump"}}},
 			{"rates of clocks differ by less than the drift allowance", []Breach{{Text: "a client's clock is 3% slow"}}},
 			{"the deadline leaves a drift allowance", []Breach{{Text: "a deadline of a full TTL, on a clock that is 0.5% slow"}}},
