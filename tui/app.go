@@ -12,6 +12,7 @@ import (
 	"lockstep/tui/door"
 	"lockstep/tui/draw"
 	"lockstep/tui/game"
+	"lockstep/tui/levels"
 	"lockstep/tui/player"
 	"lockstep/tui/present"
 	"lockstep/tui/progress"
@@ -112,7 +113,7 @@ func (a *screens) open(msg screen.OpenMsg) (screen.Screen, error) {
 	case screen.GameMsg:
 		return orNone(a.game(msg))
 	case screen.LevelsMsg:
-		return game.NewLevels(a.App), nil
+		return levels.New(a.App), nil
 	case screen.LevelMsg:
 		return orNone(game.NewLevel(a.App, msg.Level))
 	case screen.ChallengeMsg:
@@ -142,7 +143,7 @@ func (a *screens) search(strategy int) *search.Search {
 // level is about is broken within the search's own bounds.
 func (a *screens) game(m screen.GameMsg) (*game.Game, error) {
 	st := a.Library.Strategies[m.Strategy]
-	if level := game.LevelOf(a.App, st.Name, m.Goal); level >= 0 {
+	if level := levels.Of(a.App, st.Name, m.Goal); level >= 0 {
 		return game.NewLevel(a.App, level)
 	}
 	return game.NewChallenge(a.App, screen.ChallengeMsg{Strategy: m.Strategy, Bounds: explore.Defaults(st), Found: m.Goal})

@@ -124,7 +124,7 @@ func TestWaysThroughTheRooms(t *testing.T) {
 	a := openApp(t, 80, 24, tuitest.PlainTheme(false), tuitest.Handmade)
 	for _, step := range []struct{ keys, want string }{
 		{"esc", "*door.Door"}, {"tab", "*course.Course"}, {"esc", "*door.Door"}, {"tab", "*course.Course"}, {"p", "*present.Present"}, {"esc", "*course.Course"}, {"esc", "*door.Door"},
-		{"4", "*decide.Decide"}, {"esc", "*door.Door"}, {"3", "*game.Levels"}, {"3", "*game.Levels"}, {"enter", "*game.Game"}, {"o", "*game.Levels"}, {"esc", "*game.Game"}, {"esc", "*game.Levels"}, {"esc", "*door.Door"},
+		{"4", "*decide.Decide"}, {"esc", "*door.Door"}, {"3", "*levels.List"}, {"3", "*levels.List"}, {"enter", "*game.Game"}, {"o", "*levels.List"}, {"esc", "*game.Game"}, {"esc", "*levels.List"}, {"esc", "*door.Door"},
 		{"1", "*player.Player"}, {"?", "*screen.help"}, {"?", "*player.Player"}, {"esc", "*door.Door"},
 		{"5", "*runs.Runs"}, {"tab", "*course.Course"}, {"tab", "*runs.Runs"}, {"enter", "*player.Player"}, {"f", "*picker.Picker"}, {"esc", "*player.Player"}, {"o", "*picker.Picker"},
 		{"enter", "*player.Player"}, {"c", "*picker.Picker"}, {"down enter", "*compare.Compare"}, {"enter", "*player.Player"}, {"esc", "*compare.Compare"},

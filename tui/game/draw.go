@@ -17,7 +17,6 @@ const (
 	bothFrom    = 30 // rows, for code and diagram at a time
 	leastCode   = 6
 	usualCode   = 12
-	mostCode    = 26
 	leastMoves  = 5
 	columnsFrom = 76 // columns, for two columns of moves
 	codeWidth   = 60 // columns, for the code of one client of three or more
@@ -69,7 +68,7 @@ func arrangeGame(w, h int, want gameWishes) gameLayout {
 	if w >= columnsFrom && max(want.moves, want.most) > leastMoves {
 		columns = 2
 	}
-	moves := max(leastMoves, min((max(want.moves, want.most)+columns-1)/columns, rows/3))
+	moves := max(leastMoves, rows/5, min((max(want.moves, want.most)+columns-1)/columns, rows/3)) // some to spare: more may come later
 	if want.debrief > 0 {
 		moves = min(want.debrief, rows-statusRows-1)
 	}
@@ -85,7 +84,9 @@ func arrangeGame(w, h int, want gameWishes) gameLayout {
 			least--
 		}
 		code = min(max(room-want.diagram(room-least), least), want.codeRows)
-		l.diagram = take(min(want.diagram(room-code), room-code))
+		diagram := min(want.diagram(room-code), room-code) // which has steps, and may leave some
+		code = max(code, min(room-diagram, want.codeRows))
+		l.diagram = take(diagram)
 		rule()
 	case want.code:
 		code = room
@@ -122,7 +123,7 @@ func (l *gameLayout) splitCode(r draw.Rectangle, clients int) {
 
 // codeRows is how many rows of a client's code are of use.
 func (s *Game) codeRows() int {
-	return min(mostCode, 1+len(code.Of(s.cfg.Strategy.File)))
+	return 1 + len(code.Of(s.cfg.Strategy.File))
 }
 
 // viewLeadsTo is the name of the view that the key for it leads to.
@@ -172,12 +173,21 @@ func (s *Game) Draw(c *draw.Canvas, r draw.Rectangle) {
 	s.drawMoves(c, l.moves)
 }
 
-// drawAside says, on a rule, what the second lock is there for, or that something else was tried in the place of the
-// last move: a row of its own would push all others down.
+// drawAside says, on a rule, what the second lock is there for, or in words what is broken without being the goal, or that
+// something else was tried in the place of the last move: a row of its own would push all others down.
 func (s *Game) drawAside(c *draw.Canvas, rule draw.Rectangle) {
 	text := ""
 	if s.quest != nil && s.withstands != "" && !s.won() {
-		text = fmt.Sprintf(" %s withstands these moves (no %s): you see it when you win ", s.withstands, s.goal) // it may well show others
+		text = fmt.Sprintf(" these moves don't reach the goal with %s: you see it when you win ", s.withstands)
+	}
+	if broken := s.sideEffects(); len(broken) > 0 && !s.won() {
+		text = " " + broken[0]
+		for _, more := range broken[1:] {
+			if draw.Width(text+more)+4 <= rule.W-2 {
+				text += "; " + more
+			}
+		}
+		text += " "
 	}
 	if up := s.here.Parent; up != nil && len(up.Tried) > 1 {
 		others := len(up.Tried) - 1
@@ -185,6 +195,25 @@ func (s *Game) drawAside(c *draw.Canvas, rule draw.Rectangle) {
 			draw.Either(others == 1, s.Keys.Next.Help().Key, s.Keys.Previous.Help().Key+" and "+s.Keys.Next.Help().Key), draw.Either(others == 1, "goes", "go"))
 	}
 	c.Text(rule.X+1, rule.Y, rule.W-2, text, draw.Plain)
+}
+
+// sideEffects are the codes that the run shows so far, the latest first, each with its name: as they come, a reader may
+// never have met them, or take them for the goal.
+func (s *Game) sideEffects() (all []string) {
+	var told trace.Verdict
+	for i := len(s.Run.Violations) - 1; i >= 0; i-- {
+		code := s.Run.Violations[i].Code
+		if slices.Contains(told, code) {
+			continue
+		}
+		told = append(told, code)
+		text := fmt.Sprintf("%s is %s", code, code.Named())
+		if s.quest != nil {
+			text += draw.Either(code == s.goal, "", ", and not the goal")
+		}
+		all = append(all, text)
+	}
+	return all
 }
 
 // listsNothing reports whether the view is a list of events, and there is none.

@@ -16,6 +16,7 @@ import (
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
+	"lockstep/tui/levels"
 	"lockstep/tui/pane"
 	"lockstep/tui/picker"
 	"lockstep/tui/player"
@@ -166,6 +167,12 @@ func (s *Game) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 		return s.copySchedule(), screen.Outcome{}
 	case key.Matches(k, s.Keys.Play) && s.Run.Last() > 0:
 		return s.TogglePlay(), screen.Outcome{}
+	case key.Matches(k, s.Keys.Play):
+		s.Notice = fmt.Sprintf("There is no move to replay yet: %s makes the one at %s.", s.Keys.Enter.Help().Key, s.Theme.Pointer)
+		return nil, screen.Outcome{}
+	case key.Matches(k, s.Keys.Violation, s.Keys.Evidence) && len(s.Run.Violations) == 0:
+		s.Notice = "Nothing is broken yet" + draw.Either(s.quest != nil, ": the goal is still to be reached.", ".") // more may come, unlike in a run that is over
+		return nil, screen.Outcome{}
 	}
 	s.steer(k)
 	return nil, screen.Outcome{}
@@ -397,7 +404,7 @@ func (s *Game) Help() screen.Page {
 
 // Levels is the list of all levels, on top of the game that it opens them in.
 func (s *Game) Levels() screen.Screen {
-	l := NewLevels(s.App)
+	l := levels.New(s.App)
 	if s.quest != nil && s.level != none {
 		l.At = s.level
 	}
@@ -408,41 +415,6 @@ func (s *Game) Levels() screen.Screen {
 		return s.ask(), screen.Outcome{Close: true}
 	}
 	return l
-}
-
-// Levels is the list of all levels.
-type Levels struct {
-	*picker.Picker
-	next int // the level to go on with, when the cursor was put there
-}
-
-// NewLevels is the list with the cursor on the level to go on with.
-func NewLevels(app *screen.App) *Levels {
-	all := scenarios.Levels()
-	items := make([]picker.Item, len(all))
-	for i := range all {
-		l := &all[i]
-		items[i] = picker.Item{Name: l.Strategy, About: l.Title, Detail: fmt.Sprintf("%s: %s The goal is %s (%s).", l.Title, l.Task, l.Goal.Named(), l.Goal), Badge: func() draw.Span {
-			if _, won := app.Progress.Won(l.Name()); won {
-				return draw.Text(app.Theme.Granted+" won", draw.Good)
-			}
-			if i != Next(app) {
-				return draw.Span{}
-			}
-			return draw.Text(draw.Either(app.Progress.LastLevel() == l.Name(), "begun", "next"), draw.Plain)
-		}}
-	}
-	return &Levels{&picker.Picker{App: app, Title: "Which lock do you want to break?", Items: items, At: Next(app), Current: none, Numbered: true, Verb: "play",
-		About: "The levels, in the order of the course.", Choose: func(i int) (tea.Cmd, screen.Outcome) {
-			return nil, screen.Outcome{To: screen.LevelMsg{Level: i}}
-		}}, Next(app)}
-}
-
-// Resume puts the cursor on the level to go on with, after another was played or won. After a mere look at one it stays.
-func (l *Levels) Resume() {
-	if n := Next(l.App); n != l.next {
-		l.At, l.next = n, n
-	}
 }
 
 // play goes on with a level on this screen.
@@ -458,7 +430,7 @@ func (s *Game) play(level int) error {
 
 // nextLevel goes on with the next level that is not won yet, or with the one after this.
 func (s *Game) nextLevel() screen.Outcome {
-	next := Unwon(s.App, s.level+1)
+	next := levels.Unwon(s.App, s.level+1)
 	if next < 0 {
 		s.Notice = "You have won all levels."
 		return screen.Outcome{}
@@ -467,18 +439,6 @@ func (s *Game) nextLevel() screen.Outcome {
 		s.Notice = err.Error()
 	}
 	return screen.Outcome{}
-}
-
-// Unwon is the first level from a place on that is not won yet, going round; or -1.
-func Unwon(app *screen.App, from int) int {
-	all := scenarios.Levels()
-	for n := range all {
-		i := (max(from, 0) + n) % len(all)
-		if _, won := app.Progress.Won(all[i].Name()); !won {
-			return i
-		}
-	}
-	return -1
 }
 
 // replayed reports whether the same moves were replayed under a lock of the list.

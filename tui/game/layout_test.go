@@ -50,7 +50,7 @@ func TestGameLayouts(t *testing.T) {
 		for h := draw.MinHeight; h <= 64; h += 1 + h/40 {
 			for _, want := range []gameWishes{{clients: 2, goal: 3, moves: 5}, {clients: 3, goal: 5, moves: 30}, {clients: 2, goal: 4, moves: 4, debrief: 12}, {clients: 3, goal: 6, moves: 9, debrief: 40}} {
 				for _, want.code = range []bool{false, true} {
-					want.codeRows = mostCode
+					want.codeRows = 27
 					want.diagram = func(rows int) int { return min(rows, 11) }
 					l := arrangeGame(w, h, want)
 					named := map[string]draw.Rectangle{"h": l.header, "g": l.goal, "d": l.diagram, "s": l.status, "m": l.moves, "f": draw.Rect(0, h-1, w, 1)}
@@ -82,6 +82,26 @@ func TestGameLayouts(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Rows that the diagram leaves, as it grows by steps, are the code's, as far as it has a use for them.
+func TestCodeHasTheRowsThatAreLeft(t *testing.T) {
+	want := gameWishes{clients: 2, goal: 3, moves: 3, code: true, codeRows: 40, diagram: func(rows int) int {
+		if rows < 18 {
+			return min(rows, 10)
+		}
+		return 18
+	}}
+	for _, h := range []int{40, 60} {
+		l := arrangeGame(120, h, want)
+		if room := max(leastMoves, (h-draw.FrameRows-want.goal)/5); l.moves.H != room || l.diagram.H < 10 {
+			t.Errorf("of %d rows the moves have %d, and %d are enough: %+v", h, l.moves.H, room, l)
+		}
+	}
+	a, s := openLevelIn(t, 120, 40, tuitest.PlainTheme(false), "get-then-del.FR.pause")
+	if v := a.View(); s.plan.code[0].H < 12 || !strings.Contains(v, "if !won {") {
+		t.Errorf("%d rows of code:\n%s", s.plan.code[0].H, v)
 	}
 }
 

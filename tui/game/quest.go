@@ -108,35 +108,6 @@ func NewLevel(st *screen.App, level int) (*Game, error) {
 	return s, err
 }
 
-// Next is the level to go on with: the one that was played last, or, once that is won, the next one that isn't.
-func Next(st *screen.App) int {
-	last := slices.IndexFunc(scenarios.Levels(), func(l scenarios.Level) bool { return l.Name() == st.Progress.LastLevel() })
-	if last >= 0 {
-		if _, won := st.Progress.Won(st.Progress.LastLevel()); won {
-			last++
-		}
-	}
-	return max(Unwon(st, last), 0)
-}
-
-// LevelOf is the level of breaking a lock so, or of breaking it at all if the goal is nil:
-// the first that isn't won, if there are several. It is -1 if there is none.
-func LevelOf(st *screen.App, strategy string, goal *trace.Code) int {
-	found := none
-	for i, l := range scenarios.Levels() {
-		if l.Strategy != strategy || goal != nil && l.Goal != *goal {
-			continue
-		}
-		if _, won := st.Progress.Won(l.Name()); !won {
-			return i
-		}
-		if found == none {
-			found = i
-		}
-	}
-	return found
-}
-
 // NewChallenge is a game within bounds of the reader's own, for a code that a search has
 // found, or for the lock's usual one.
 func NewChallenge(st *screen.App, m screen.ChallengeMsg) (*Game, error) {

@@ -9,7 +9,9 @@ import (
 
 	"lockstep/scenarios"
 	"lockstep/sim/testenv"
+	"lockstep/sim/trace"
 	"lockstep/tui/draw"
+	"lockstep/tui/levels"
 	"lockstep/tui/progress"
 	"lockstep/tui/tuitest"
 )
@@ -63,7 +65,7 @@ func TestRulesAreInWords(t *testing.T) {
 		a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), l.Name())
 		v := tuitest.Unwrapped(a.View())
 		lease := draw.Either(s.cfg.Strategy.NoTTL, "records don't expire", "leases last 12s")
-		for _, want := range []string{"Goal: " + l.Goal.Named() + " (" + l.Goal.String() + ")", lease, l.Withstands + " withstands these moves (no " + l.Goal.String() + "): you see it when you win ─"} {
+		for _, want := range []string{"Goal: " + l.Goal.Named() + " (" + l.Goal.String() + ")", lease, "these moves don't reach the goal with " + l.Withstands + ": you see it when you win ─"} {
 			if !strings.Contains(v, want) {
 				t.Errorf("%s: no %q in\n%s", l.Name(), want, a.View())
 			}
@@ -97,38 +99,38 @@ func TestFirstHintIsInWords(t *testing.T) {
 // nothing.
 func TestGameGoesOnWhereItWasLeft(t *testing.T) {
 	app := tuitest.RealApp(tuitest.LocksOnly(), tuitest.PlainTheme(false))
-	if n := Next(app); n != 0 {
+	if n := levels.Next(app); n != 0 {
 		t.Errorf("at first it is level %d", n+1)
 	}
 	all := scenarios.Levels()
-	badge := func(level int) string { return NewLevels(app).Items[level].Badge().Text }
+	badge := func(level int) string { return levels.New(app).Items[level].Badge().Text }
 	level, err := NewLevel(app, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
 	a := tuitest.Open(t, 80, 24, app, level, nil)
-	if a.Press("g u down"); Next(app) != 0 || badge(0) != "next" || badge(2) != "" {
-		t.Errorf("after a look at level 3 it is level %d, which is %q, and level 3 %q", Next(app)+1, badge(0), badge(2))
+	if a.Press("g u down"); levels.Next(app) != 0 || badge(0) != "next" || badge(2) != "" {
+		t.Errorf("after a look at level 3 it is level %d, which is %q, and level 3 %q", levels.Next(app)+1, badge(0), badge(2))
 	}
-	if a.Press("1"); Next(app) != 2 || badge(2) != "begun" {
-		t.Errorf("after level 3 was left it is level %d, and level 3 is %q", Next(app)+1, badge(2))
+	if a.Press("1"); levels.Next(app) != 2 || badge(2) != "begun" {
+		t.Errorf("after level 3 was left it is level %d, and level 3 is %q", levels.Next(app)+1, badge(2))
 	}
 	if other, err := NewLevel(app, 3); err != nil {
 		t.Fatal(err)
-	} else if tuitest.Open(t, 80, 24, app, other, nil).Press("1"); Next(app) != 3 {
-		t.Errorf("after level 4 was begun it is level %d", Next(app)+1)
+	} else if tuitest.Open(t, 80, 24, app, other, nil).Press("1"); levels.Next(app) != 3 {
+		t.Errorf("after level 4 was begun it is level %d", levels.Next(app)+1)
 	}
-	if _, err := NewLevel(app, 2); err != nil || Next(app) != 2 {
-		t.Errorf("after level 3 was opened again it is level %d, %v", Next(app)+1, err)
+	if _, err := NewLevel(app, 2); err != nil || levels.Next(app) != 2 {
+		t.Errorf("after level 3 was opened again it is level %d, %v", levels.Next(app)+1, err)
 	}
 	app.Progress.Win(all[2].Name(), progress.Win{})
-	if n := Next(app); n != 3 {
+	if n := levels.Next(app); n != 3 {
 		t.Errorf("after level 3 was won it is level %d", n+1)
 	}
 	for _, l := range all[3:] {
 		app.Progress.Win(l.Name(), progress.Win{})
 	}
-	if n := Next(app); n != 0 {
+	if n := levels.Next(app); n != 0 {
 		t.Errorf("when level 1 is left it is level %d", n+1)
 	}
 }
@@ -269,5 +271,43 @@ func TestProbeIsExplained(t *testing.T) {
 		if !strings.Contains(tuitest.Unwrapped(told.String()), tuitest.Unwrapped(want)) {
 			t.Errorf("there is no %q in %s", want, told.String())
 		}
+	}
+}
+
+// A code that is no goal has its name on the screen as long as it is there: a reader may never have met it. So has the goal:
+// no code stands alone above it.
+func TestCodesHaveTheirNames(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
+		a, s := openLevelIn(t, size[0], size[1], tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
+		if v := a.View(); strings.Contains(v[:strings.Index(v, "Goal:")], "PD") {
+			t.Errorf("%v: PD comes before its name:\n%s", size, v)
+		}
+		for range s.parMoves - 1 {
+			a.Press("i i enter")
+			v := a.View()
+			if named := strings.Contains(v, "FN is a false refusal, and not the goal"); named != slices.Contains(s.Run.Verdict(), trace.FN) {
+				t.Errorf("%v: the name of FN is there: %t\n%s", size, named, v)
+			}
+		}
+		if !slices.Contains(s.Run.Verdict(), trace.FN) {
+			t.Errorf("%v: the level shows no FN: the test needs one", size)
+		}
+	}
+}
+
+// A game is never over: keys that lead to violations say that there is none yet, and that which replays the moves says when
+// there are none.
+func TestNothingYet(t *testing.T) {
+	a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
+	for _, press := range []string{"!", "e"} {
+		if a.Press(press); !strings.Contains(a.View(), "Nothing is broken yet: the goal is still to be reached.") {
+			t.Errorf("after %s:\n%s", press, a.View())
+		}
+	}
+	if a.Press("space"); !strings.Contains(a.View(), "There is no move to replay yet: enter makes the one at ▸.") {
+		t.Errorf("at the beginning space leads to\n%s", a.View())
+	}
+	if a.Press("enter space"); s.Notice != "" || s.Pos == s.Run.Last() {
+		t.Errorf("after a move space leads to\n%s", a.View())
 	}
 }

@@ -203,7 +203,8 @@ func (p *Picker) Draw(c *draw.Canvas, r draw.Rectangle) {
 		c.Line(p.list.X, p.list.Y+i-p.first, p.list.W, l)
 	}
 	if len(p.Items) > 0 {
-		p.describe(c, draw.Rect(r.X+3, r.Y+r.H-aboutRows+1, r.W-4, aboutRows-1))
+		below := min(p.list.Y+len(p.Items), p.list.Y+p.list.H) + 1 // the list's last item, and not the window's last rows: there a short list has it out of sight
+		p.describe(c, draw.Rect(r.X+3, below, r.W-4, r.Y+r.H-below))
 	}
 }
 

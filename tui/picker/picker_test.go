@@ -20,6 +20,27 @@ func TestScreens(t *testing.T) {
 	})
 }
 
+// What is told of an item stands below the list, also where that is shorter than the window.
+func TestDescriptionIsBesideTheList(t *testing.T) {
+	app := tuitest.HandmadeApp(tuitest.Shelf(tuitest.Handmade), tuitest.PlainTheme(false))
+	for _, n := range []int{3, 14, 80} {
+		items := make([]Item, n)
+		for i := range items {
+			items[i] = Item{Name: fmt.Sprint("level ", i), Detail: "told of it", Badge: func() draw.Span { return draw.Span{} }}
+		}
+		p := &Picker{App: app, Title: "Which?", Items: items, About: "levels"}
+		lines := strings.Split(tuitest.Open(t, 200, 60, app, p, nil).View(), "\n")
+		for y, line := range lines {
+			if strings.Contains(line, "told of it") && (lines[y-1] != "" && strings.TrimSpace(lines[y-1]) != "" || !strings.Contains(lines[y-2], "level ")) {
+				t.Errorf("%d items: %q and %q are above what is told of one", n, lines[y-2], lines[y-1])
+			}
+		}
+		if !strings.Contains(strings.Join(lines, "\n"), "told of it") {
+			t.Errorf("%d items: nothing is told", n)
+		}
+	}
+}
+
 // Numbers that stand in the list can be typed, also those of two digits. They go there, and choose nothing: that is for
 // enter alone, be there a number of two digits that begins so or not. Esc takes the number back, and leaves after that.
 func TestNumbersCanBeTyped(t *testing.T) {

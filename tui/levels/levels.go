@@ -1,0 +1,91 @@
+// Package levels has the list of the game's levels, and says which of them to go on with.
+package levels
+
+import (
+	"fmt"
+	"slices"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"lockstep/scenarios"
+	"lockstep/sim/trace"
+	"lockstep/tui/draw"
+	"lockstep/tui/picker"
+	"lockstep/tui/screen"
+)
+
+// List is the list of all levels.
+type List struct {
+	*picker.Picker
+	next int // the level to go on with, when the cursor was put there
+}
+
+// New is the list with the cursor on the level to go on with.
+func New(app *screen.App) *List {
+	all := scenarios.Levels()
+	items := make([]picker.Item, len(all))
+	for i := range all {
+		l := &all[i]
+		items[i] = picker.Item{Name: l.Strategy, About: l.Title, Detail: fmt.Sprintf("%s: %s The goal is %s (%s).", l.Title, l.Task, l.Goal.Named(), l.Goal), Badge: func() draw.Span {
+			if _, won := app.Progress.Won(l.Name()); won {
+				return draw.Text(app.Theme.Granted+" won", draw.Good)
+			}
+			if i != Next(app) {
+				return draw.Span{}
+			}
+			return draw.Text(draw.Either(app.Progress.LastLevel() == l.Name(), "begun", "next"), draw.Plain)
+		}}
+	}
+	return &List{&picker.Picker{App: app, Title: "Which lock do you want to break?", Items: items, At: Next(app), Current: -1, Numbered: true, Verb: "play",
+		About: "The levels, in the order of the course.", Choose: func(i int) (tea.Cmd, screen.Outcome) {
+			return nil, screen.Outcome{To: screen.LevelMsg{Level: i}}
+		}}, Next(app)}
+}
+
+// Resume puts the cursor on the level to go on with, after another was played or won. After a mere look at one it stays.
+func (l *List) Resume() {
+	if n := Next(l.App); n != l.next {
+		l.At, l.next = n, n
+	}
+}
+
+// Next is the level to go on with: the one that was played last, or, once that is won, the next one that isn't.
+func Next(app *screen.App) int {
+	last := slices.IndexFunc(scenarios.Levels(), func(l scenarios.Level) bool { return l.Name() == app.Progress.LastLevel() })
+	if last >= 0 {
+		if _, won := app.Progress.Won(app.Progress.LastLevel()); won {
+			last++
+		}
+	}
+	return max(Unwon(app, last), 0)
+}
+
+// Of is the level of breaking a lock so, or of breaking it at all if the goal is nil:
+// the first that isn't won, if there are several. It is -1 if there is none.
+func Of(app *screen.App, strategy string, goal *trace.Code) int {
+	found := -1
+	for i, l := range scenarios.Levels() {
+		if l.Strategy != strategy || goal != nil && l.Goal != *goal {
+			continue
+		}
+		if _, won := app.Progress.Won(l.Name()); !won {
+			return i
+		}
+		if found == -1 {
+			found = i
+		}
+	}
+	return found
+}
+
+// Unwon is the first level from a place on that is not won yet, going round; or -1.
+func Unwon(app *screen.App, from int) int {
+	all := scenarios.Levels()
+	for n := range all {
+		i := (max(from, 0) + n) % len(all)
+		if _, won := app.Progress.Won(all[i].Name()); !won {
+			return i
+		}
+	}
+	return -1
+}
