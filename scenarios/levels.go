@@ -45,7 +45,7 @@ var levels = []Level{
 	{
 		Lesson: "setnx", Title: "A holder that dies", Strategy: "setnx", Goal: trace.PD, Faults: explore.Crash, Withstands: "naive-del",
 		Task:  "Let a client die in such a way that nobody ever gets the lock again.",
-		Moral: "A record without an expiry outlives its owner. With PX it goes away by itself.",
+		Moral: "A record without an expiry outlives its owner. With PX, an expiry in milliseconds, it goes away by itself.",
 	},
 	{
 		Lesson: "expiry", Title: "Between SETNX and EXPIRE", Strategy: "setnx-expire", Goal: trace.PD, Faults: explore.Crash, Withstands: "naive-del",
@@ -58,9 +58,9 @@ var levels = []Level{
 		Moral: "A client that hears nothing gives up, and its record stays. Where one command stores the expiry too, it stays for one TTL.",
 	},
 	{
-		Lesson: "stamps", Title: "Two read the same stamp", Strategy: "timestamp-del", Goal: trace.DG, Faults: explore.Crash, Clients: 3, Withstands: "naive-del",
+		Lesson: "stamps", Title: "Decided by an old reading", Strategy: "timestamp-del", Goal: trace.DG, Faults: explore.Crash, Clients: 3, Withstands: "naive-del",
 		Task:  "Get two clients to hold the lock at once. One may die, but nobody has to.",
-		Moral: "A client that takes over decides by a stamp that it read earlier. A server that expires the key itself leaves nothing to take over.",
+		Moral: "A client that takes over decides by what it read earlier, and the record may be another's by then. A server that expires the key itself leaves nothing to take over.",
 	},
 	{
 		Lesson: "clocks", Title: "By whose clock", Strategy: "getset-equal", Goal: trace.DG, Faults: explore.ClientClock, Withstands: "naive-del",

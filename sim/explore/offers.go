@@ -17,7 +17,8 @@ type Offer struct {
 
 // Offers lists the faults that client or node i can have within some bounds, in the order of
 // the kinds of fault. If the moves made so far contain the first part of a fault in two
-// parts, the second part is offered. Clocks jump by a TTL and a second.
+// parts, the second part is offered. Clocks jump by as much as the
+// search has them jump, or its least schedules would take moves that are not in the menu.
 func Offers(b *Bounds, client bool, i int, made []sim.Move) (offers []Offer) {
 	done := func(o Offer) bool {
 		return slices.ContainsFunc(made, func(mv sim.Move) bool { return mv.Fault != nil && mv.Fault.String() == o.Moves[0].Fault.String() })
@@ -31,9 +32,9 @@ func Offers(b *Bounds, client bool, i int, made []sim.Move) (offers []Offer) {
 			if n == 0 || k.Needs() != FaultKind(fault) || client == (k.Scope() == space.OfNode) || second[k] {
 				continue
 			}
-			items := offered(k, uint8(i), b.TTL)
+			items := offered(k, uint8(i), b.ClockJump())
 			if then := k.Then(); then != space.Acts && slices.ContainsFunc(items, done) {
-				items = offered(then, uint8(i), b.TTL)
+				items = offered(then, uint8(i), b.ClockJump())
 			}
 			offers = append(offers, items...)
 		}
@@ -42,13 +43,13 @@ func Offers(b *Bounds, client bool, i int, made []sim.Move) (offers []Offer) {
 }
 
 // offered returns the items of a kind's menu for one client or node.
-func offered(k space.ChoiceKind, who uint8, ttl time.Duration) (offers []Offer) {
+func offered(k space.ChoiceKind, who uint8, jump time.Duration) (offers []Offer) {
 	m := &space.Model{}
 	for _, name := range space.Names {
 		m.Config.Clients = append(m.Config.Clients, process.Config{Name: name})
 	}
 	for _, item := range k.Menu() {
-		item.Who, item.By = who, item.By*int32((ttl+time.Second)/time.Millisecond)
+		item.Who, item.By = who, item.By*int32(jump/time.Millisecond)
 		moves := slices.DeleteFunc(m.Play(item.Choice), func(mv sim.Move) bool { return mv.Fault == nil })
 		offers = append(offers, Offer{item.Label, moves})
 	}

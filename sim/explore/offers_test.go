@@ -36,4 +36,4 @@ func TestEveryFaultIsOffered(t *testing.T) {
 }
 
 // offeredAs lists a kind's items, for client or node 0.
-func offeredAs(k space.ChoiceKind, b *Bounds) []Offer { return offered(k, 0, b.TTL) }
+func offeredAs(k space.ChoiceKind, b *Bounds) []Offer { return offered(k, 0, b.ClockJump()) }

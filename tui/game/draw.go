@@ -400,6 +400,9 @@ func (s *Game) drawCode(c *draw.Canvas, r draw.Rectangle, client int) {
 	if at.Line == 0 {
 		at.Line = code.LineOf(file.lines, draw.Either(st.Phase == trace.PhaseIdle || st.Phase == trace.PhaseAcquire, ") Acquire(", ") Release("))
 	}
+	if at.Line == 0 { // the function is another lock's
+		file, at.Line = s.lastLine(client)
+	}
 	code.Draw(c, draw.Rect(r.X+1, r.Y+1, r.W-1, r.H-1), file.lines, at, s.Theme)
 }
 
