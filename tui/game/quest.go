@@ -411,7 +411,8 @@ func (s *Game) outlook() (string, draw.Ink) {
 // nothing else differs.
 func (s *Game) score() string {
 	c := s.quest
-	yours, least := costText(s.here.Depth, c.hint.Taken), costText(c.parMoves, c.par.Cost)
+	// The search counts steps, and a row of the list may have one of them more than a hint: nobody does better than the least.
+	yours, least := costText(s.here.Depth, c.hint.Taken), costText(min(c.parMoves, s.here.Depth), c.par.Cost)
 	switch {
 	case yours != least:
 		return fmt.Sprintf("Yours: %s; the least: %s.", yours, least)
