@@ -36,21 +36,27 @@ func TestWaitsThatEndAtWill(t *testing.T) {
 		t.Errorf("%d situations are met with only where waits end when they do, such as %s", len(exact), s)
 		break
 	}
-	if len(all) < 1000 {
+	if len(all) < 500 {
 		t.Errorf("only %d situations", len(all))
 	}
 }
 
-// timeless describes what two clients, their threads and the server are in, without names and spans.
+// timeless describes what two clients, their threads and the server are in, without names and spans. A
+// thread whose wait is over, and that hasn't gone on, may as well wait still.
 func timeless(x *space.Explorer, state []uint32) string {
 	x.Visit(state)
-	clients, records, _ := strings.Cut(spans.ReplaceAllString(x.Outline(), ""), "n1\n")
+	outline := woken.ReplaceAllString(spans.ReplaceAllString(x.Outline(), ""), "${1}true$2")
+	clients, records, _ := strings.Cut(outline, "n1\n")
 	a, b, _ := strings.Cut(clients, "B ")
 	return min(a[2:]+b, b+a[2:]) + records
 }
 
 // spans are those of an outline, and the numbers of acquisitions, which are names.
 var spans = regexp.MustCompile(`acquisition [0-9]+|for -?[0-9]+ms|of -?[0-9]+/[0-9]+`)
+
+// woken is a thread of an outline whose next operation is to read a reply, or to end a sleep: of each one,
+// whether it is over, whether it waits, and whether it has a reply.
+var woken = regexp.MustCompile(`([ce]false)false(true|false)`)
 
 // stealer is right, because it takes a record away only if that is still there after two lives of it. Its
 // thread does nothing.

@@ -148,6 +148,7 @@ type Clients struct {
 	byName          [256]uint8                                     // for each letter the client that has it for a name, from 1
 	tokens          [naming.AllSeries][process.SeriesTokens]string // of each series
 	renamed         *intern.Memo[renamed, uint32]                  // see Rename
+	sent            *intern.Memo[uint32, naming.SeriesSet]         // of which tokens occur in a command
 	histories       intern.Chunks[History]
 	firstTransition intern.Chunks[uint32]             // for each history the id of the first transition found from it, or 0; atomic
 	trying          bool                              // thresholds are looked for, and no worker runs
@@ -210,7 +211,7 @@ func NewClients(cfg sim.Config, memory Memory) (*Clients, error) {
 func newClients(cfg sim.Config, memory Memory, retoken func(token string) string, spare [][]*driver.Driver) (*Clients, error) {
 	k := &Clients{cfg: cfg, memory: memory, retoken: retoken, spare: spare, Outcomes: intern.NewMemo[Transition, Outcome](), draws: intern.NewMemo[drawing, []int64](), fresh: intern.NewMemo[cycleKey, uint32](),
 		commands: intern.NewTable[string](), Replies: intern.NewTable[string]()}
-	k.renamed = intern.NewMemo[renamed, uint32]()
+	k.renamed, k.sent = intern.NewMemo[renamed, uint32](), intern.NewMemo[uint32, naming.SeriesSet]()
 	k.nameSeries()
 	k.add(History{})
 	k.Reports.Add(nil)

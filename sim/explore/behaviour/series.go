@@ -57,7 +57,12 @@ func (k *Clients) nameSeries() {
 
 // SeriesInCommand returns the series of which tokens occur in a command.
 func (k *Clients) SeriesInCommand(id uint32) naming.SeriesSet {
-	return k.seriesIn(*k.commands.Value(id))
+	if set, known := k.sent.Get(id); known {
+		return *set
+	}
+	set := k.seriesIn(*k.commands.Value(id))
+	k.sent.Put(id, set)
+	return set
 }
 
 // SeriesInReply returns the series of which tokens occur in a reply.

@@ -32,6 +32,7 @@ type Servers struct {
 	aged       *intern.Memo[aging, Aged]
 	series     *intern.Memo[uint32, naming.SeriesSet]
 	clients    *Clients
+	idle       *intern.Memo[uint32, [2]bool]  // what Idle tells of a command alone, outside of a transaction
 	withoutTxn *intern.Memo[Question, uint32] // snapshots without the open transaction of a connection
 	commands   *intern.Table[string]
 	replies    *intern.Table[string]
@@ -83,7 +84,7 @@ func NewServers(cfg sim.Config, k *Clients, timed bool) (*Servers, error) {
 // newServers is NewServers with a server that runs.
 func newServers(server *redis.Server, cfg sim.Config, k *Clients, timed bool) *Servers {
 	return &Servers{Server: server, clients: k, series: intern.NewMemo[uint32, naming.SeriesSet](), lock: cfg.RecordKey(), snapshots: intern.NewMemo[string, redis.Snapshot](), answers: intern.NewMemo[Question, Answer](),
-		aged: intern.NewMemo[aging, Aged](), withoutTxn: intern.NewMemo[Question, uint32](),
+		aged: intern.NewMemo[aging, Aged](), withoutTxn: intern.NewMemo[Question, uint32](), idle: intern.NewMemo[uint32, [2]bool](),
 		Replicas: cfg.Replicas, timed: timed, commands: k.commands, replies: k.Replies}
 }
 
@@ -294,14 +295,25 @@ func (s *Servers) Renamed(snapshot uint32, from, to uint16) uint32 {
 // transaction there.
 func (s *Servers) Idle(snapshot uint32, conn uint16, commands []uint32) (spares, adds bool) {
 	var open redis.OpenTxn
+	begun := false
 	for _, txn := range s.Snapshot(snapshot).Peers {
 		if txn.Conn == int(conn) {
-			open = txn
+			open, begun = txn, true
+		}
+	}
+	alone := !begun && len(commands) == 1
+	if alone {
+		if known, is := s.idle.Get(commands[0]); is {
+			return known[0], known[1]
 		}
 	}
 	var words [][]string
 	for _, id := range commands {
 		words = append(words, intern.Unpack(*s.commands.Value(id)))
 	}
-	return open.Spares(words), open.Adds(words[0])
+	spares, adds = open.Spares(words), open.Adds(words[0])
+	if alone {
+		s.idle.Put(commands[0], [2]bool{spares, adds})
+	}
+	return spares, adds
 }

@@ -300,7 +300,25 @@ func (l *local) arrive(t int, was *behaviour.History, out behaviour.Outcome) {
 			c.queue(n)
 		}
 	}
+	l.yield(t, h)
 	l.settle()
+}
+
+// yield keeps in mind, where waits end at any time, whether thread t, which has acted, has begun to wait
+// behind others that are ready: it can't be ready again before one of them has acted.
+func (l *local) yield(t int, h *behaviour.History) {
+	c := l.c
+	if !l.early() {
+		return
+	}
+	for n := range int(h.Count) {
+		if c.waits[n] {
+			c.turn[n] = 0
+		}
+	}
+	if _, any := next(c, h, l.endless); any && c.waits[t] {
+		c.turn[t] = 1
+	}
 }
 
 // forgetCycle clears all that no longer matters of a cycle that has ended.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"lockstep/sim/explore/picture"
+	"lockstep/sim/process"
 	"lockstep/sim/trace"
 )
 
@@ -21,6 +22,7 @@ func (x *Explorer) Outline() string {
 		}
 		for t, p := range x.history(i).Threads {
 			text = strconv.AppendBool(strconv.AppendBool(append(text, byte('a'+p.Kind)), p.Over), c.waits[t])
+			text = strconv.AppendBool(text, p.Kind == process.OpReceive && x.local(i).replyOn(p.Conn) >= 0)
 		}
 	}
 	for i, n := range x.s.nodes {

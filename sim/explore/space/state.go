@@ -17,8 +17,9 @@ import (
 //
 // Invariant: deadline is 0 and forever false unless the lease is live; of the two only one
 // is set.
-// Invariant: a thread that waits has a due above 0 and no turn; the turns of those that are
-// ready are 1, 2 and so on, in the order in which they became ready.
+// Invariant: a thread that waits has a due above 0, and no turn, or turn 1 if it can't be ready before
+// another has acted (see local.yield); the turns of those that are ready are 1, 2 and so on, in the order
+// in which they became ready.
 // Invariant: a client that has crashed equals dead(Touched, sentBefore).
 // Invariant: sentBefore is 0 once no budget is left for a request that arrives twice.
 type client struct {
@@ -267,13 +268,17 @@ func (c *client) order(h *behaviour.History) {
 	was := c.turn
 	for i := range c.turn {
 		c.turn[i] = 0
-		if i >= int(h.Count) || h.Threads[i].Over || c.waits[i] {
+		switch {
+		case i >= int(h.Count) || h.Threads[i].Over:
+			continue
+		case c.waits[i]:
+			c.turn[i] = was[i]
 			continue
 		}
 		c.turn[i] = 1 // and one more for each that is before it
 		for j := range i {
 			switch {
-			case c.turn[j] == 0:
+			case c.turn[j] == 0 || c.waits[j]:
 			case was[j] <= was[i]:
 				c.turn[i]++
 			default:

@@ -132,10 +132,14 @@ func (m *Model) next(c *client) (thread int, any bool) {
 	if c.Crashed {
 		return 0, false
 	}
-	h := m.Clients.At(c.history)
+	return next(c, m.Clients.At(c.history), m.habits.endless)
+}
+
+// next returns the thread of a client with a history that performs its next operation, if any can.
+func next(c *client, h *behaviour.History, endless bool) (thread int, any bool) {
 	best := -1
 	for t := range int(h.Count) {
-		if h.Threads[t].Over || c.waits[t] || m.habits.endless && h.Threads[t].Asks() && !h.Single() {
+		if h.Threads[t].Over || c.waits[t] || endless && h.Threads[t].Asks() && !h.Single() {
 			continue
 		}
 		if h.Threads[t].Kind == process.OpDraw {

@@ -182,7 +182,8 @@ func (x *Explorer) Follow(state []uint32) (n int, found Codes) {
 		n += x.ends(state)
 	}
 	if x.habits.early {
-		n += x.wakes(state)
+		woken, broken := x.wakes(state)
+		n, found = n+woken, found|broken
 	}
 	return n, found
 }
@@ -202,24 +203,28 @@ func (x *Explorer) ends(state []uint32) (n int) {
 	return n
 }
 
-// wakes adds, for each thread that waits, the successor in which that wait is over.
-func (x *Explorer) wakes(state []uint32) (n int) {
+// wakes adds, for each thread that waits, the successor in which that wait is over and the thread has
+// gone on: if it goes on later, its wait may as well end later.
+func (x *Explorer) wakes(state []uint32) (n int, found Codes) {
 	for i, s := range x.summaries {
 		if !s.wakes {
 			continue
 		}
 		x.unpack(state, &x.from)
 		for t, due := range x.from.clients[i].due {
-			if due == anyTime {
+			if due == anyTime && x.from.clients[i].turn[t] == 0 {
 				x.Back()
+				x.Found = 0
 				x.s.clients[i].queue(t)
-				x.settle(i)
+				x.macroStep(i, t, goes)
+				x.dropUnsought()
+				found |= x.Found
 				x.pack(state)
 				n++
 			}
 		}
 	}
-	return n
+	return n, found
 }
 
 // Followed returns the packed states that were added since it was called last. The explorer

@@ -53,9 +53,21 @@ func spanOf(life int64) int32 { return int32(min(life, math.MaxInt32)) }
 
 // age adds a time that passes to a span of which it doesn't matter by how much it is longer
 // than the longest that matters.
-func (m *Model) age(span *int32, by int32) {
+func (m *Model) age(span *int32, by int32) { aged(span, by, m.instants.Far) }
+
+// ageGrant is age for a span since a command was sent by which a lease of a TTL may begin, or go on: once
+// that is over, it doesn't matter for how long.
+func (m *Model) ageGrant(span *int32, by int32) {
+	far := m.instants.Far
+	if m.habits.endless {
+		far = min(far, m.ttl)
+	}
+	aged(span, by, far)
+}
+
+func aged(span *int32, by, most int32) {
 	if *span > dropped {
-		*span = int32(min(int64(*span)+int64(by), int64(m.instants.Far)))
+		*span = int32(min(int64(*span)+int64(by), int64(most)))
 	}
 }
 
@@ -195,7 +207,7 @@ func (x *Explorer) ageWorld(w *world, by int32) {
 	if w.held != 0 {
 		held := slices.Clone(x.ids.helds.Get(w.held))
 		for n := range held {
-			x.age(&held[n].Ago, by)
+			x.ageGrant(&held[n].Ago, by)
 		}
 		w.held, _ = x.ids.helds.Put(held)
 	}
@@ -224,12 +236,12 @@ func (m *Model) pass(c *client, by int32, pausing bool) {
 			c.Live, c.deadline = false, 0
 		}
 	}
-	m.age(&c.grantSent, by)
+	m.ageGrant(&c.grantSent, by)
 	if c.inbox != 0 {
 		inbox := append([]reply(nil), m.ids.inboxes.Get(c.inbox)...)
 		for n := range inbox {
 			if inbox[n].prolonged {
-				m.age(&inbox[n].ago, by)
+				m.ageGrant(&inbox[n].ago, by)
 			}
 		}
 		c.inbox, _ = m.ids.inboxes.Put(inbox)
