@@ -121,7 +121,7 @@ func TestBranches(t *testing.T) {
 	const seed = 20261123
 	t.Logf("seed %d", seed)
 	closed, holds, violated, refused := 0, 0, 0, 0
-	for n := range uint64(testenv.Count(4, 20)) {
+	for n := range uint64(testenv.Count(2, 20)) {
 		p := drawPatient(rand.New(rand.NewPCG(seed, n)))
 		if n < uint64(len(hasty)) {
 			p = hasty[n]

@@ -288,6 +288,7 @@ func TestWrongNeedsAreRefuted(t *testing.T) {
 func TestTokensInOrderAreRefuted(t *testing.T) {
 	testenv.Long(t)
 	b := small(t, "setpx-lua")
+	b.Faults = Budget{Crash: Any}
 	b.Strategy.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
 		return orderly{strategies.NewSetPXLua(nodes[0], key, o), nodes[0], key, o}
 	}

@@ -184,7 +184,7 @@ func mostCompared() int64 {
 	case testenv.Whole():
 		return math.MaxInt64
 	case testenv.CI():
-		return 5000
+		return 3000
 	}
 	return 2000
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"lockstep/scenarios"
+	"lockstep/sim/testenv"
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -19,8 +20,11 @@ import (
 // expire, and the end of a client, which must come before the refusal.
 func TestCauseContributes(t *testing.T) {
 	named := 0
-	for _, sc := range scenarios.All() {
-		for _, st := range strategies.All() {
+	for i, sc := range scenarios.All() {
+		for j, st := range strategies.All() {
+			if !testenv.CI() && (i+j)%4 != 0 {
+				continue // for time
+			}
 			tr, err := sc.Run(st, 1)
 			if err != nil {
 				continue
@@ -48,7 +52,7 @@ func TestCauseContributes(t *testing.T) {
 			}
 		}
 	}
-	if named < 3000 {
+	if named < 3000 && testenv.CI() || named < 750 {
 		t.Errorf("the causes name %d events", named)
 	}
 }

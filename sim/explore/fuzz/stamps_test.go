@@ -131,7 +131,7 @@ func (o oddity) release(ctx context.Context, l *lock, lease *strategies.Lease) e
 func TestOddStamps(t *testing.T) {
 	testenv.LongRaced(t)
 	t.Logf("-seed %d", *seed)
-	for i := range testenv.Count(2, 60) {
+	for i := range testenv.Count(1, 60) {
 		number := *seed*100_000 + uint64(i)
 		odd := drawOddity(rand.New(rand.NewPCG(number, 27)))
 		s := custom(fmt.Sprintf("odd-%d", number), odd.String(), steps{acquire: odd.acquire, release: odd.release})
