@@ -314,29 +314,21 @@ func TestNothingYet(t *testing.T) {
 
 // Each move of the hints is in the list before anybody asks, in the list's own words: no row comes in with the hint that says
 // in other words what stands there already. It still does for the step by which a client begins to release, without a command:
-// the list has that as one with the command.
+// the list has that as one with the command. And a client of a lock that has its Release from another one stands where it was
+// last, and not at the file's imports.
 func TestHintsAreRowsOfTheList(t *testing.T) {
-	testenv.LongRaced(t)
-	for _, l := range scenarios.Levels() {
-		a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), l.Name())
-		for n := 0; n < s.parMoves && !s.won(); n++ {
-			if o, i := s.hinted(s.hint); i < 0 && !strings.HasSuffix(o.name, ": releases") {
-				t.Errorf("%s, move %d: %q is not in the list", l.Name(), n+1, o.name)
-			}
-			a.Press("i i enter")
-		}
-	}
-}
-
-// A client of a lock that has its Release from another one stands where it was last, and not at the file's imports.
-func TestCodeNeverBeginsWithImports(t *testing.T) {
 	testenv.LongRaced(t)
 	for _, l := range scenarios.Levels() {
 		a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), l.Name())
 		for n := 0; n <= s.parMoves; n++ {
 			if v := a.View(); strings.Contains(v, "import (") {
 				t.Errorf("%s, after %d moves:\n%s", l.Name(), n, v)
+			}
+			if s.won() {
 				break
+			}
+			if o, i := s.hinted(s.hint); i < 0 && !strings.HasSuffix(o.name, ": releases") {
+				t.Errorf("%s, move %d: %q is not in the list", l.Name(), n+1, o.name)
 			}
 			a.Press("i i enter")
 		}
