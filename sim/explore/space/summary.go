@@ -86,7 +86,7 @@ func (m *Model) summary(c *client) summary {
 	}
 	h := m.Clients.At(c.history)
 	s.between = h.BetweenCycles || h.Threads[0].Kind == process.OpStart
-	s.wakes = slices.Contains(c.due[:], anyTime)
+	s.wakes = m.wakers(c) != 0
 	s.over, s.idles, s.due = h.Over, m.idles(c), m.dueTo(c, m.instants)
 	if t, any := m.next(c); any {
 		s.acts, s.sends = true, h.Threads[t].Kind == process.OpSend
@@ -203,25 +203,45 @@ func (x *Explorer) ends(state []uint32) (n int) {
 	return n
 }
 
-// wakes adds, for each thread that waits, the successor in which that wait is over and the thread has
-// gone on: if it goes on later, its wait may as well end later.
+// wakers returns the threads of a client whose wait may end at any time and who then go on, a bit each: those
+// that wait, unless another has to act before; and those whose sleep another has ended, which might have been
+// over before that was ready.
+func (m *Model) wakers(c *client) (set uint8) {
+	if !m.habits.early || c.Crashed {
+		return 0
+	}
+	h := m.Clients.At(c.history)
+	first, _ := m.next(c)
+	for t := range int(h.Count) {
+		p := &h.Threads[t]
+		ended := !p.Over && !c.waits[t] && p.Kind == process.OpSleep && p.Sleep == 0 && t != first
+		if c.due[t] == anyTime && c.turn[t] == 0 || ended {
+			set |= 1 << t
+		}
+	}
+	return set
+}
+
+// wakes adds, for each thread whose wait may end, the successor in which it is over and the thread has gone
+// on: if it goes on later, its wait may as well end later.
 func (x *Explorer) wakes(state []uint32) (n int, found Codes) {
 	for i, s := range x.summaries {
 		if !s.wakes {
 			continue
 		}
 		x.unpack(state, &x.from)
-		for t, due := range x.from.clients[i].due {
-			if due == anyTime && x.from.clients[i].turn[t] == 0 {
-				x.Back()
-				x.Found = 0
-				x.s.clients[i].queue(t)
-				x.macroStep(i, t, goes)
-				x.dropUnsought()
-				found |= x.Found
-				x.pack(state)
-				n++
+		for t, set := 0, x.wakers(&x.from.clients[i]); set != 0; t, set = t+1, set>>1 {
+			if set&1 == 0 {
+				continue
 			}
+			x.Back()
+			x.Found = 0
+			x.s.clients[i].queue(t)
+			x.macroStep(i, t, goes)
+			x.dropUnsought()
+			found |= x.Found
+			x.pack(state)
+			n++
 		}
 	}
 	return n, found
