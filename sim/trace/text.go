@@ -174,7 +174,7 @@ func (t *Trace) leftBehind(s *State) string {
 		}
 	}
 	if owner, _ := s.Quorum(t.Need); owner != None { // its reply is on its way, or it has more to ask
-		return fmt.Sprintf("Nobody holds it yet; Redis has %s's record.", t.Clients[owner])
+		return fmt.Sprintf("Nobody thinks it has the lock; Redis has %s's record.", t.Clients[owner])
 	}
 	return "Nobody holds the lock."
 }

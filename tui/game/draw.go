@@ -173,13 +173,10 @@ func (s *Game) Draw(c *draw.Canvas, r draw.Rectangle) {
 	s.drawMoves(c, l.moves)
 }
 
-// drawAside says, on a rule, what the second lock is there for, or in words what is broken without being the goal, or that
-// something else was tried in the place of the last move: a row of its own would push all others down.
+// drawAside says, on a rule, in words what is broken without being the goal, or that something else was tried in the place of the
+// last move: a row of its own would push all others down. The lock that withstands the moves is named once there are such moves.
 func (s *Game) drawAside(c *draw.Canvas, rule draw.Rectangle) {
 	text := ""
-	if s.quest != nil && s.withstands != "" && !s.won() {
-		text = fmt.Sprintf(" these moves don't reach the goal with %s: you see it when you win ", s.withstands)
-	}
 	if broken := s.sideEffects(); len(broken) > 0 && !s.won() {
 		text = " " + broken[0]
 		for _, more := range broken[1:] {
@@ -191,7 +188,7 @@ func (s *Game) drawAside(c *draw.Canvas, rule draw.Rectangle) {
 	}
 	if up := s.here.Parent; up != nil && len(up.Tried) > 1 {
 		others := len(up.Tried) - 1
-		text = fmt.Sprintf(" you have tried %s in place of the last: %s %s there ", draw.Plural(others, "other move"),
+		text = fmt.Sprintf(" in place of your last move you have tried %s: %s %s there ", draw.Plural(others, "other"),
 			draw.Either(others == 1, s.Keys.Next.Help().Key, s.Keys.Previous.Help().Key+" and "+s.Keys.Next.Help().Key), draw.Either(others == 1, "goes", "go"))
 	}
 	c.Text(rule.X+1, rule.Y, rule.W-2, text, draw.Plain)
@@ -209,11 +206,16 @@ func (s *Game) sideEffects() (all []string) {
 		told = append(told, code)
 		text := fmt.Sprintf("%s is %s", code, code.Named())
 		if s.quest != nil {
-			text += draw.Either(code == s.goal, "", ", and not the goal")
+			text += draw.Either(code == s.goal, "", s.beside())
 		}
 		all = append(all, text)
 	}
 	return all
+}
+
+// beside says of a code that isn't the goal what it is to the reader: on a way that leads on, it is no mistake.
+func (s *Game) beside() string {
+	return draw.Either(s.known && s.refused == nil && s.hint.Reachable, ": no mistake, the goal is still ahead", ", and not the goal")
 }
 
 // listsNothing reports whether the view is a list of events, and there is none.

@@ -84,7 +84,7 @@ func TestInstantsAreInOrder(t *testing.T) {
 // Of a client that has finished without the lock it is said why: beside its code, and of the event itself.
 func TestFinishedInVainSaysWhy(t *testing.T) {
 	a, s := openLevelIn(t, 120, 40, tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
-	for _, name := range []string{"A: SETNX", "B: SETNX", "B: reads the reply 0"} {
+	for _, name := range []string{"A: SETNX", "B: SETNX", "B: reads the reply: 0"} {
 		s.at = slices.IndexFunc(s.options, func(o option) bool { return strings.HasPrefix(o.name, name) })
 		a.Press("enter")
 	}

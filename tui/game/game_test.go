@@ -63,8 +63,8 @@ func TestGameScreens(t *testing.T) {
 // Moves are named by what they do, whatever the lock.
 func TestMovesAreNamedByWhatTheyDo(t *testing.T) {
 	a, s := openLevel(t, "get-then-del.FR.pause")
-	for _, want := range []string{"A: SET lock", "A: reads the reply OK", "A: enters the critical section", "A: reads the store", "A: writes the store", "A: leaves", "A: GET lock",
-		"A: reads the reply A1", "time to 12.001s: A's record expires (A is paused)", "B: SET lock", "A: DEL lock"} {
+	for _, want := range []string{"A: SET lock", "A: reads the reply: OK", "A: enters the critical section", "A: reads the store", "A: writes the store", "A: leaves", "A: GET lock",
+		"A: reads the reply: A1", "time to 12.001s: A's record expires (A is paused)", "B: SET lock", "A: DEL lock"} {
 		do(t, a, s, want)
 	}
 	if !s.won() {
@@ -137,7 +137,7 @@ func TestBranchesAreKept(t *testing.T) {
 	if one == two {
 		t.Fatal("it makes no difference who steps")
 	}
-	if !strings.Contains(a.View(), "you have tried 1 other move in place of the last: ] goes there") {
+	if !strings.Contains(a.View(), "in place of your last move you have tried 1 other: ] goes there") {
 		t.Errorf("the branches are not told:\n%s", a.View())
 	}
 	for _, want := range []string{one, two, one} {
@@ -287,7 +287,7 @@ func BenchmarkUndo(b *testing.B) {
 func TestTimePassesToTheReply(t *testing.T) {
 	a, s := openRun(t, "naive-del", "late-release", 26)
 	do(t, a, s, "time to 15.002s: A can go on")
-	do(t, a, s, "A: reads the reply 1")
+	do(t, a, s, "A: reads the reply: 1")
 	if s.State.Clients[0].Paused || s.now != 15002*time.Millisecond {
 		t.Errorf("A was paused, or it is later, at %s:\n%s", s.now, a.View())
 	}

@@ -125,7 +125,7 @@ func deed(t *trace.Trace, events []trace.Event, client int) (text string, at tra
 		}
 		return text, last.Source, true
 	case last.Kind == trace.KindReceive:
-		return "reads the reply " + last.Reply, last.Source, false
+		return "reads the reply: " + last.Reply, last.Source, false
 	case last.Kind == trace.KindRead:
 		return "reads the store", last.Source, false
 	case last.Kind == trace.KindWrite, last.Kind == trace.KindReject:

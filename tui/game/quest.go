@@ -282,13 +282,26 @@ func (s *Game) showHint() {
 		s.Notice = "No schedule reaches this goal: " + s.Keys.Scenario.Help().Key + " lists the levels."
 	case !c.hint.Reachable:
 		s.Notice = "The goal can't be reached from here: " + s.Keys.Undo.Help().Key + " takes a move back."
-	case c.nudged != s.here:
+	case c.nudged != s.here && !s.onlyMove():
 		c.nudged = s.here
 		o, _ := s.hinted(c.hint)
 		s.Notice = "Hint: " + s.nudge(o) + " " + s.Keys.Hint.Help().Key + " again names the move."
 	default:
 		s.pointAt(c.hint)
 	}
+}
+
+// onlyMove reports whether the least way begins with a client's one move in the list: to say whose turn it is would name it
+// already, and seem to say nothing.
+func (s *Game) onlyMove() bool {
+	o, i := s.hinted(s.hint)
+	n := 0
+	for _, other := range s.options {
+		if other.client == o.client {
+			n++
+		}
+	}
+	return i >= 0 && o.client != trace.None && n == 1
 }
 
 // nudge says what kind of move comes next, so that the reader can find it.

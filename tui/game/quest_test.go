@@ -155,7 +155,7 @@ func TestOwnMovesKeepTheirOrder(t *testing.T) {
 	lose := slices.IndexFunc(s.options, func(o option) bool { return strings.HasSuffix(o.name, ", and the reply is lost") && o.client == 0 })
 	s.at = lose
 	a.Press("enter")
-	for _, move := range []string{"B: SETNX", "B: reads the reply 0", "time to 3s", "A: no reply"} {
+	for _, move := range []string{"B: SETNX", "B: reads the reply: 0", "time to 3s", "A: no reply"} {
 		do(t, a, s, move)
 	}
 	if !s.won() {
@@ -266,7 +266,7 @@ func TestLateHintIsDropped(t *testing.T) {
 
 // A hint that was asked for too early comes with the answer, unless another key was pressed since.
 func TestEarlyHintComes(t *testing.T) {
-	for key, want := range map[string]string{"i": "Hint: it is A's turn. i again names the move.", "down": ""} {
+	for key, want := range map[string]string{"i": "Hint: A: SET lock A1-e39f PX 12000 NX.", "down": ""} {
 		_, s := openLevel(t, "get-then-del.FR.pause")
 		late := s.ask()
 		s.Update(tuitest.KeyMsg("i"))
