@@ -125,7 +125,7 @@ const (
 func (d *Decide) ask(t *draw.Paragraphs, asked, width, rows int) {
 	for much := tabled; much >= examples; much-- {
 		t.Lines = nil
-		next := draw.Either(asked == 1, ", and a lock is named.", "; "+d.Keys.Enter.Help().Key+" then goes on to the next.")
+		next := draw.Either(asked == 1, ", and a lock is named.", ", and go on to the next.")
 		t.Add(draw.Strong, "", draw.Plural(asked, "question")+" to answer (?): press 1 or 2"+next)
 		t.Gap()
 		d.describe(t, much, width)

@@ -124,7 +124,7 @@ func (d *Decide) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 	case key.Matches(k, d.Keys.Forward):
 		d.choose(1)
 	case key.Matches(k, d.Keys.Guess):
-		d.choose(int(k.Runes[0] - '1'))
+		d.number(int(k.Runes[0] - '1'))
 	case key.Matches(k, d.Keys.Evidence):
 		return nil, d.openClaims()
 	case key.Matches(k, d.Keys.Enter):
@@ -152,7 +152,25 @@ func (d *Decide) toAsk() (n int) {
 	return n
 }
 
-// choose gives the question at the cursor an answer. The cursor stays: another key, meant to correct it, must not
+// number answers the question at the cursor by the number of an answer, and goes on to the next open one, so that numbers in
+// a row answer in a row. Where there was another answer it says so: it could be changed unnoticed otherwise.
+func (d *Decide) number(answer int) {
+	if d.at >= questions || answer >= len(advice.Questions[d.at].Answers) {
+		d.choose(answer)
+		return
+	}
+	at, changed := d.at, d.given[d.at] && d.answers[d.at] != answer
+	d.choose(answer)
+	if changed {
+		q := &advice.Questions[at]
+		d.said = fmt.Sprintf("changed: %s %s", q.Text, q.Answers[answer].Text)
+	}
+	if d.toAsk() > 0 {
+		d.goOn()
+	}
+}
+
+// choose gives the question at the cursor an answer. The cursor stays: an arrow, meant to correct it, must not
 // answer a question that is unread.
 func (d *Decide) choose(answer int) {
 	switch k := &d.Keys; {
@@ -253,10 +271,10 @@ func (d *Decide) Help() screen.Page {
 	k, g := &d.Keys, &d.Theme.Glyphs
 	return screen.Page{
 		Title: "which lock should I use?",
-		About: "A question with a ? before it is still to be answered: no answer is taken until you give it, by an arrow or its number. Enter gives none: it goes on once there is one. The answers say which violations your use forbids, and what can happen to it. Every lock of the catalogue is run through just that; " +
+		About: "A question with a ? before it is still to be answered: no answer is taken until you give it, by an arrow, which stays there, or by its number, which goes on to the next open question. Enter gives none: it goes on once there is one. The answers say which violations your use forbids, and what can happen to it. Every lock of the catalogue is run through just that; " +
 			"of those that show nothing forbidden, the simplest is recommended. If there is none, the screen says so, and shows what is missing. " +
 			"Below are its runs, those first that show something forbidden; last, under a heading of their own, come runs that no question is about, in which it shows what your answers forbid: the recommendation doesn't cover those. Each can be played.",
-		Keys: append([]key.Binding{screen.As(k.Up, "row above"), screen.As(k.Down, "row below"), screen.As(k.Back, "first answer"), screen.As(k.Forward, "second answer"), screen.Bind("1-2", "that answer", d.numbers()...),
+		Keys: append([]key.Binding{screen.As(k.Up, "row above"), screen.As(k.Down, "row below"), screen.As(k.Back, "first answer"), screen.As(k.Forward, "second answer"), screen.Bind("1-2", "that answer, and on", d.numbers()...),
 			k.PageUp, k.PageDown, screen.As(k.First, "first question"), screen.As(k.Last, "last run"), screen.As(k.Enter, "next question; then the runs; or play"), screen.As(k.Evidence, "the claims about it")}, k.Always()...),
 		Signs: append([]draw.Sign{{g.Granted + "ok", "nothing broke"}, {g.Mild + "OV", "broken, but your answers allow it"}, {g.Bad + "SW", "broken, and your answers forbid it; in red only where that decides"}, {"?", "a question that isn't answered yet"}}, screen.CodeSigns()...),
 	}

@@ -283,8 +283,8 @@ func TestNoAnswerIsTakenForGranted(t *testing.T) {
 		if v := a.View(); strings.Count(v, "(x)") != 2 || !strings.Contains(v, "1 question to answer") || strings.Contains(v, "Use setpx-lua") || !strings.Contains(v, "? Redis runs on") {
 			t.Errorf("%v: with one question to go:\n%s", size, v)
 		}
-		if a.Press("enter"); d.at != 2 {
-			t.Errorf("%v: enter goes to %d", size, d.at)
+		if d.at != 2 {
+			t.Errorf("%v: the number goes on to %d", size, d.at)
 		}
 		if v := a.View(); !strings.Contains(v, "1 or 2, and a lock is named") {
 			t.Errorf("%v: at the last open question:\n%s", size, v)
@@ -357,15 +357,30 @@ func TestEnterTakesNoAnswer(t *testing.T) {
 			t.Errorf("%v: 3 answers %v:\n%s", size, d.given, a.View())
 		}
 		for i := range questions {
-			a.Press("2")
-			_ = a.View() // lists the runs after the last answer
-			if a.Press("enter"); !d.given[i] || d.answers[i] != 1 || d.at != []int{1, 2, questions}[i] {
-				t.Errorf("%v: 2 and enter at question %d: %v, at %d", size, i, d.answers, d.at)
+			if a.Press("2"); !d.given[i] || d.answers[i] != 1 || d.at != []int{1, 2, 2}[i] {
+				t.Errorf("%v: 2 at question %d: %v, at %d", size, i, d.answers, d.at)
 			}
 		}
+		_ = a.View() // lists the runs after the last answer
+		a.Press("enter")
 		if v := a.View(); !strings.Contains(v, "Use fenced") || !strings.Contains(v, "enter play the run") {
 			t.Errorf("%v: with all answers:\n%s", size, v)
 		}
+	}
+}
+
+// Numbers in a row answer the questions in a row; one that changes an answer says so.
+func TestNumbersAnswerInARow(t *testing.T) {
+	a, d := open(t, 80, 24)
+	d.given, d.answers = [questions]bool{}, advice.Answers{}
+	if a.Press("2 2 1"); d.given != [questions]bool{true, true, true} || d.answers != (advice.Answers{1, 1, 0}) {
+		t.Errorf("2 2 1 answer %v: %v", d.given, d.answers)
+	}
+	if v := a.View(); strings.Contains(v, "changed") {
+		t.Errorf("a first answer is called a change:\n%s", v)
+	}
+	if a.Press("2"); !strings.Contains(a.View(), "changed: Redis runs on several servers") {
+		t.Errorf("an answer is changed unnoticed:\n%s", a.View())
 	}
 }
 
