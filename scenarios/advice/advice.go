@@ -49,17 +49,17 @@ var Questions = [3]Question{
 	{"for", "Two holders at once", "Does a second holder only waste work, or does it do harm?", [2]Answer{
 		{Name: "efficiency", Text: "cost work twice", Example: "a report is computed twice, a cache is filled twice",
 			remedy: "Make it harmless to do the work twice: the receiver ignores an idempotency key that it has seen"},
-		{Name: "correctness", Text: "destroy something", Example: "two jobs change one file or one balance, and one change is lost",
+		{Name: "correctness", Text: "destroy something", Example: "a customer pays twice; two jobs change one balance, and one change is lost",
 			forbids: trace.Verdict{trace.SW}, scenarios: []string{"pause-past-ttl", "pause-after-check"}},
 	}},
 	{"token", "What the lock protects", "A fencing token grows with each grant; the resource refuses older ones.", [2]Answer{
-		{Name: "no", Text: "can't check a token", Example: "a mail, a plain file, another firm's API: they take whatever arrives", fits: func(s strategies.Strategy) bool { return !s.Fences }},
-		{Name: "yes", Text: "can check a token", Example: "a table of your own: UPDATE ... SET token = 34 WHERE token <= 34",
+		{Name: "no", Text: "can't check a token", Example: "a provider's payment API, a mail, a file: they take what arrives", fits: func(s strategies.Strategy) bool { return !s.Fences }},
+		{Name: "yes", Text: "can check a token", Example: "a payments table: UPDATE ... SET token = 34 WHERE token <= 34",
 			remedy:    "Have what the lock protects refuse a late client, by a fencing token or a version (UPDATE ... WHERE version = 7)",
 			scenarios: []string{"fence-minted-late"}},
 	}},
-	{"servers", "Redis runs on", "Several are independent servers: replicas of one don't count.", [2]Answer{
-		{Name: "one", Text: "one server", Example: "a single Redis; behind Sentinel or Cluster, too, but a failover can lose its key", fits: func(s strategies.Strategy) bool { return s.Nodes == 1 }},
+	{"servers", "Redis runs on", "A master and its replicas are one: a failover can lose the lock.", [2]Answer{
+		{Name: "one", Text: "one server", Example: "a Redis, alone or with replicas (Sentinel, Cluster): a failover can lose a key", fits: func(s strategies.Strategy) bool { return s.Nodes == 1 }},
 		{Name: "several", Text: "several servers", Example: "five of your own on machines that fail apart, none a replica of another",
 			wants: trace.Verdict{trace.UA, trace.DN}, scenarios: []string{"minority-down"}},
 	}},

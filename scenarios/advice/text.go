@@ -47,7 +47,7 @@ func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) st
 		all[0] = fmt.Sprintf("%s %s.", verb, a.Lock.Name)
 	}
 	if a.Enough {
-		all = append(all, a.Unspoken(rest, outcome, name, whole)+" "+a.counted(rest)+" "+a.covered(whole))
+		all = append(all, a.Unspoken(rest, outcome, whole)+" "+a.counted(rest)+" "+a.covered(whole))
 	} else {
 		all = append(all, fmt.Sprintf("It shows %s; every other lock shows something forbidden, too.", where(a.Runs, func(r *Run) trace.Verdict { return r.Broken }, name)))
 	}
@@ -61,7 +61,7 @@ func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) st
 		all = append(all, "Its price: "+unwanted+".")
 	}
 	if !a.Enough && whole {
-		all = append(all, a.Unspoken(rest, outcome, name, whole)+" "+a.counted(rest))
+		all = append(all, a.Unspoken(rest, outcome, whole)+" "+a.counted(rest))
 	}
 	return all
 }
@@ -93,7 +93,7 @@ func (a *Advice) covered(whole bool) string {
 		}
 		return strings.Join(v.Strings(), ", ")
 	}
-	text := fmt.Sprintf("It is enough in the %d: none shows what your answers forbid, no %s.", len(a.Runs), names(a.Answers.Forbids()))
+	text := fmt.Sprintf("It is enough in the %d that count: none shows what your answers forbid, no %s.", len(a.Runs), names(a.Answers.Forbids()))
 	if allowed := a.allowed(); len(allowed) > 0 {
 		text += fmt.Sprintf(" They do show %s, which you allow", names(allowed))
 		if i := slices.IndexFunc(a.Runs, func(r Run) bool { return a.refuses(&r) }); i >= 0 {
@@ -221,12 +221,62 @@ func (a *Answer) Requires(locks []strategies.Strategy, titles func(names []strin
 	return strings.Join(all, " ")
 }
 
-// examples are the most runs that the text on those that don't decide names.
+// examples are the most mishaps that the text on the runs that don't decide names.
 const examples = 3
+
+// mishaps say in words what happens in the scenarios that no question is about, the one that most have to reckon with first.
+var mishaps = []struct {
+	text      string
+	scenarios []string
+	fenced    bool // these are about fencing tokens: other locks fail there of something else
+}{
+	{"a failover to a replica that lacks the last writes", []string{"failover", "failover-wait"}, false},
+	{"a server that loses data in a restart or a power cut", []string{"restart-no-fsync", "power-cut", "one-node"}, false},
+	{"a counter of tokens that is lost", []string{"fence-lost"}, true},
+	{"two masters at once", []string{"split-brain"}, false},
+	{"an evicted key", []string{"eviction"}, false},
+	{"a server's clock that jumps", []string{"server-clock-jump"}, false},
+	{"clients that go on without the lock", []string{"fail-open", "stampede-fallthrough"}, false},
+	{"readers whom the resource doesn't check", []string{"fenced-write-unfenced-read"}, true},
+	{"two clients that draw the same token", []string{"token-collision"}, false},
+	{"votes that split again and again", []string{"split-vote"}, false},
+}
+
+// Mishaps says in words what happens in some runs of the lock, each mishap once; and how many of the runs it has no words for.
+func (a *Advice) Mishaps(runs []Run) (texts []string, more int) {
+	more = len(runs)
+	for _, m := range mishaps {
+		n := 0
+		for _, r := range runs {
+			if slices.Contains(m.scenarios, r.Scenario) && (a.Lock.Fences || !m.fenced) {
+				n++
+			}
+		}
+		if more -= n; n > 0 {
+			texts = append(texts, m.text)
+		}
+	}
+	return texts, more
+}
+
+// unprotected is what a lock doesn't protect against, by the runs in which it fails: as many mishaps as there is room for.
+func (a *Advice) unprotected(runs []Run, whole bool) string {
+	texts, more := a.Mishaps(runs)
+	if len(texts) == 0 {
+		return ""
+	}
+	if !whole && len(texts) > examples {
+		texts, more = texts[:examples], 1
+	}
+	if more > 0 {
+		texts = append(texts, "more")
+	}
+	return "It does not protect against " + trace.List(texts) + ". "
+}
 
 // Unspoken says of the runs that don't decide in how many of them the lock shows what the answers forbid: a lock that is
 // enough for the answers need not withstand what no question is about.
-func (a *Advice) Unspoken(rest *Rest, outcome Outcome, name func(string) string, whole bool) string {
+func (a *Advice) Unspoken(rest *Rest, outcome Outcome, whole bool) string {
 	n, all := len(rest.Shown), rest.Made+rest.Pending
 	switch {
 	case rest.Pending > 0: // about as long as what takes its place
@@ -234,14 +284,7 @@ func (a *Advice) Unspoken(rest *Rest, outcome Outcome, name func(string) string,
 	case n == 0:
 		return fmt.Sprintf("None of the %d runs that no question is about shows what your answers forbid, either.", all)
 	}
-	var such []string
-	for _, r := range rest.Shown[:min(n, examples)] {
-		such = append(such, name(r.Scenario))
-	}
-	text := fmt.Sprintf("It fails in %d of the %d runs that no question is about, listed last (%s)", n, all, times(rest.Shown))
-	if whole {
-		text += ", as under " + trace.List(such)
-	}
+	text := a.unprotected(rest.Shown, whole) + fmt.Sprintf("It fails in %d of the %d runs that no question is about, listed last (%s)", n, all, times(rest.Shown))
 	if text += ". Keep what happens there away from it"; !a.Enough {
 		return text + "."
 	}
@@ -301,7 +344,7 @@ func (a *Advice) elsewhereBest(elsewhere []Run, outcome Outcome) (best string, m
 // ClaimBrief says of a claim about the lock which of the forbidden codes it excludes, and on how many conditions.
 func (a *Advice) ClaimBrief(n int) string {
 	c := &claims.All[n-1]
-	return fmt.Sprintf("Claim %d: %s never shows %s, on %d conditions.", n, a.Lock.Name, trace.List(c.Never), len(c.Assumptions))
+	return fmt.Sprintf("Claim %d: while %d conditions hold, %s shows no %s.", n, len(c.Assumptions), a.Lock.Name, strings.Join(c.Never, " or "))
 }
 
 // ClaimText is a claim by which the lock never shows what the answers forbid. It has all of its
@@ -334,7 +377,7 @@ func (a *Advice) Beyond(runs []Run) string {
 	if shown == nil {
 		return ""
 	}
-	return fmt.Sprintf("Runs of it that show %s are no contradiction: each breaks a condition.", shown.Sorted())
+	return fmt.Sprintf("In each of its runs that show %s a condition is broken.", shown.Sorted())
 }
 
 // Claims are the numbers of the claims by which the lock never shows one of the forbidden codes,

@@ -290,6 +290,10 @@ func TestNoAnswerIsTakenForGranted(t *testing.T) {
 			t.Errorf("%v: at the last open question:\n%s", size, v)
 		}
 		if size[1] == 24 {
+			lines := strings.Split(a.View(), "\n")
+			if bottom := lines[len(lines)-2]; !strings.HasPrefix(bottom, d.Theme.Rule) {
+				t.Errorf("%v: rows are blank below the last rule:\n%s", size, a.View())
+			}
 			tuitest.Golden(t, "unanswered-80x24", a.View())
 		}
 		a.Press("left")

@@ -68,7 +68,11 @@ func (d *Decide) Draw(c *draw.Canvas, r draw.Rectangle) {
 	default:
 		told.Add(draw.Dim, "", fmt.Sprintf("%s still to come ...", draw.Plural(waiting, "run")))
 	}
-	l := arrange(r.W, r.H+1, len(told.Lines), least)
+	rows := len(told.Lines)
+	if d.toAsk() > 0 {
+		rows = r.H // no list comes below
+	}
+	l := arrange(r.W, r.H+1, rows, least)
 	d.plan = l
 	for _, rule := range l.rules {
 		c.Fill(rule, d.Theme.Rule, draw.Dim)
