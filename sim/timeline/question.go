@@ -206,6 +206,15 @@ func (q *quiz) others(s *trace.State, client int) string {
 	return q.names(holders(q.Timeline, s, false) &^ (1 << client))
 }
 
+// believing says of clients, by their names, that they believe that they hold the lock, whether or not their leases are over:
+// "beside A" would leave open whether it is beside one whose lease is over.
+func believing(names string) string {
+	if strings.Contains(names, " and ") {
+		return names + " still believe that they have it"
+	}
+	return names + " still believes that it has it"
+}
+
 // entry asks, at the first command of a call of Acquire, whether it gets the lock that
 // another client believes to hold.
 func (q *quiz) entry(i int) bool {
@@ -218,11 +227,11 @@ func (q *quiz) entry(i int) bool {
 		if o.Client != e.Client {
 			continue
 		}
-		right := 0
+		right, others := 0, q.others(q.s, e.Client)
 		switch o.Kind {
 		case trace.KindGranted:
 			if right = 1; q.others(q.StateAt(j+1), e.Client) != "nobody" {
-				right = 2
+				right, others = 2, q.others(q.StateAt(j+1), e.Client)
 			}
 		case trace.KindRefused, trace.KindFailed, trace.KindSleep, trace.KindTimeout:
 		case trace.KindCrash, trace.KindStop:
@@ -232,7 +241,7 @@ func (q *quiz) entry(i int) bool {
 		}
 		name := q.Clients[e.Client]
 		return q.ask(Question{Pos: i, Until: j + 1, Text: fmt.Sprintf("%s's request arrives at %s. Does %s get the lock?", name, trace.Brief(e.At), name),
-			Choices: []string{"no, not now", "yes, and it is alone", "yes, beside " + q.others(q.s, e.Client)},
+			Choices: []string{"no, not now", "yes, and nobody else believes that it has it", "yes, while " + believing(others)},
 			Right:   right, Why: q.Holders(q.StateAt(j + 1))})
 	}
 	return false

@@ -86,8 +86,12 @@ func TestAnswersAreTrue(t *testing.T) {
 				if strings.HasPrefix(answer, "yes") != (last.Kind == trace.KindGranted) {
 					t.Errorf("%q: %s, and the event is %s", q.Text, answer, tl.Line(last))
 				}
-				if strings.Contains(answer, "beside") != (last.Kind == trace.KindGranted && tl.StateAt(q.Until).Believers() > 1) {
+				if strings.Contains(answer, "still believe") != (last.Kind == trace.KindGranted && tl.StateAt(q.Until).Believers() > 1) {
 					t.Errorf("%q: %s, and %s", q.Text, answer, tl.Holders(tl.StateAt(q.Until)))
+				}
+				alone, beside := q.Choices[1], q.Choices[2] // where A's lease is over, but A doesn't know, one of them is wrong
+				if !strings.HasSuffix(alone, "nobody else believes that it has it") || !strings.Contains(beside, " still believe") {
+					t.Errorf("%q: %q and %q are not about the same, what others believe", q.Text, alone, beside)
 				}
 			case strings.HasSuffix(q.Text, "What does it do?"):
 				if strings.Contains(q.Text, "EVAL") {
