@@ -12,7 +12,7 @@ import (
 // Question is a prediction that a reader is asked to make. It comes from the run: the right
 // answer is computed, and so are the plausible wrong ones.
 //
-// Invariants: 0 <= Pos < Until <= Last; 2 <= len(Choices) <= 4; 0 <= Right < len(Choices).
+// Invariants: 0 <= Pos < Until <= Last; 2 <= len(Choices) <= 5; 0 <= Right < len(Choices).
 type Question struct {
 	Pos     int // the position at which it is asked: before the event that decides it
 	Until   int // the position at which the answer is to be seen
@@ -22,11 +22,11 @@ type Question struct {
 	Why     string        // the event or the state that proves the answer
 	Script  bool          // it is one of the script's
 	Then    string        // what it says at the answer, if that differs
-	Said    int           // of one of the script's: the position of its words
-	At      time.Duration // of one of the script's: their instant
+	Said    int           // of one of the script's: the position of its words, or that of an answer after them
+	At      time.Duration // of one of the script's: the instant of that
 }
 
-// mostChoices is the greatest number of answers to choose from.
+// mostChoices is the greatest number of sets to choose from.
 const mostChoices = 4
 
 // mostOfAKind is the greatest number of questions of each derived kind in a run.
@@ -82,24 +82,15 @@ type quiz struct {
 }
 
 // script takes over a question of the script, as written, after its instant. It is asked at words that come before, so that
-// what decides it isn't on the screen, and answered at its own instant, of which its words are; one about the verdict is
-// asked so only if nothing follows that could decide it. A violation at the same instant shows the answer, if nothing
-// changes it since: then it is answered there.
+// what decides it isn't on the screen, and answered at its own instant, of which its words are; or, where a violation or a
+// refusal before that shows the answer, asked of that instant, and answered there.
 func (q *quiz) script(n *trace.Note) {
 	at := q.Before(n.Seq)
-	asked := Question{Pos: q.PreviousChapter(at), Until: at, Script: true, Then: n.Prose(), Said: at, At: n.At,
-		Text: "At " + trace.Brief(n.At) + ": " + n.Prose()}
+	asked := Question{Pos: q.PreviousChapter(at), Until: at, Script: true, Then: n.Prose(), Said: at, At: n.At}
 	switch n.About {
 	case "verdict":
-		if !q.Over(at) && (len(q.Breaches) == 0 || at < q.Breaches[0].Pos) {
-			q.outcome(at, n.Prose())
-			return
-		}
-		if len(q.Breaches) > 0 && q.Breaches[0].Pos <= asked.Pos {
-			asked.Pos = q.PreviousChapter(q.Breaches[0].Pos)
-		}
-		asked.Until = max(at, q.Told())
-		asked.Choices, asked.Right, asked.Why = q.worst()
+		q.verdict(&asked)
+		return
 	case "record":
 		asked.Choices, asked.Right = q.sets(holders(q.Timeline, q.StateAt(at), true), q.records)
 		asked.Until = q.shownBefore(&asked, true)
@@ -111,18 +102,47 @@ func (q *quiz) script(n *trace.Note) {
 		asked.Until = q.shownBefore(&asked, false)
 		asked.Why = q.Holders(q.StateAt(asked.Until))
 	}
+	instant := asked.At
+	if asked.Until < at {
+		instant = q.When(asked.Until)
+	}
+	asked.Text = "At " + trace.Brief(instant) + ": " + asked.Then
 	if asked.Pos < asked.Until {
 		q.all = append(q.all, asked)
 	}
 }
 
-// shownBefore is the position of the first violation at the instant of a question that has the same holders,
-// or records, as the question's own words; or that of these.
+// verdict asks the script's question about the verdict: where it stands, if what decides it is still to come, and else at
+// the words before that. It is answered where that has happened, be the question's own place before it. Its words are the
+// same under every lock.
+func (q *quiz) verdict(asked *Question) {
+	at := asked.Said
+	asked.Choices, asked.Right, asked.Why, asked.Until = q.worst()
+	asked.Text = asked.Then
+	switch decided := len(q.Breaches) > 0 && q.Breaches[0].Pos <= at; {
+	case q.Over(at):
+		asked.Text = "In the end: " + asked.Then
+	case !decided:
+		asked.Pos = at
+	}
+	if len(q.Breaches) > 0 && q.Breaches[0].Pos <= asked.Pos {
+		asked.Pos = q.PreviousChapter(q.Breaches[0].Pos)
+	}
+	if asked.Until > at && (!q.Over(at) || q.Watched() < q.Last()) {
+		asked.Said, asked.At = asked.Until, q.Now(asked.Until)
+	}
+	if asked.Pos < asked.Until {
+		q.all = append(q.all, *asked)
+	}
+}
+
+// shownBefore is the position of the first violation or refusal before a question's own words, where one key stops and the
+// holders, or records, are the same; or that of these words.
 func (q *quiz) shownBefore(asked *Question, record bool) int {
 	answer := holders(q.Timeline, q.StateAt(asked.Said), record)
-	for _, b := range q.Breaches {
-		if asked.Pos < b.Pos && b.Pos < asked.Said && q.When(b.Pos) == asked.At && holders(q.Timeline, q.StateAt(b.Pos), record) == answer {
-			return b.Pos
+	for pos := asked.Pos + 1; pos < asked.Said; pos++ {
+		if _, fresh := q.Breached(pos); (len(fresh) > 0 || q.Refusal(pos) != "") && holders(q.Timeline, q.StateAt(pos), record) == answer {
+			return pos
 		}
 	}
 	return asked.Said
@@ -317,51 +337,53 @@ func (q *quiz) firstFault() int {
 	return 1
 }
 
-// outcomes are the codes' consequences in the words of a person who hasn't learned the codes.
-var outcomes = map[trace.Code]string{
-	trace.SW: "an update is lost", trace.DG: "two clients are granted it at once", trace.OV: "two clients are at work at once", trace.FR: "one client removes another's record",
-	trace.PD: "nobody ever gets it again", trace.LV: "all keep trying and nobody gets it", trace.GAP: "a lease is prolonged that was lost", trace.FN: "a client is refused by its own record",
-	trace.UA: "nobody gets it although the servers are up", trace.BD: "nobody gets it for a while", trace.DN: "nobody gets it while the server is down",
+// outcomes are what can come of a run, the worst last, in the words of a person who hasn't learned the codes. All of them are
+// offered under every lock, so that the list tells nothing of what is to come.
+var outcomes = [...]string{
+	"nothing goes wrong",
+	"somebody is kept waiting or turned away, nothing worse",
+	"nobody ever gets it again, nothing worse",
+	"two have it at once, or one loses it unnoticed, nothing worse",
+	"an update is lost, or stored too late",
+}
+
+// severity is the index of a code in outcomes.
+func severity(c trace.Code) int {
+	switch c {
+	case trace.SW:
+		return 4
+	case trace.DG, trace.OV, trace.FR, trace.GAP:
+		return 3
+	case trace.PD, trace.LV:
+		return 2
+	}
+	return 1
 }
 
 // outcome asks for the worst that the run shows, before the first violation is complete.
 func (q *quiz) outcome(at int, text string) {
-	until := q.Told()
+	asked := Question{Pos: at, Text: text}
+	asked.Choices, asked.Right, asked.Why, asked.Until = q.worst()
 	if len(q.Breaches) > 0 {
-		at = min(at, q.Breaches[0].Pos-1)
+		asked.Pos = min(at, q.Breaches[0].Pos-1)
 	}
-	if at < 0 || at >= until {
-		return
+	if asked.Pos >= 0 && asked.Pos < asked.Until {
+		q.all = append(q.all, asked)
 	}
-	asked := Question{Pos: at, Until: until, Text: text}
-	asked.Choices, asked.Right, asked.Why = q.worst()
-	q.all = append(q.all, asked)
 }
 
-// worst offers the worst that the run shows among what it doesn't show.
-func (q *quiz) worst() (choices []string, right int, why string) {
-	verdict := q.Verdict()
-	const nothing = "nothing goes wrong"
-	truth, why := nothing, "No property broke."
-	if len(verdict) > 0 {
-		truth, why = outcomes[verdict[0]], ""
-		for _, b := range q.Breaches {
-			if b.Code == verdict[0] && why == "" {
-				why = q.Cause(b)
+// worst offers the worst that the run shows among all that can come of one, with the position at which it has happened: the
+// first violation of the worst kind there is, or, since a worse one could follow, the end of the story.
+func (q *quiz) worst() (choices []string, right int, why string, until int) {
+	until, why = q.Told(), "No property broke."
+	for _, b := range q.Breaches {
+		if n := severity(b.Code); n > right {
+			if right, why = n, q.Cause(b); n == len(outcomes)-1 {
+				until = b.Pos
 			}
 		}
 	}
-	choices = []string{truth}
-	for _, c := range []trace.Code{trace.OV, trace.BD, trace.PD, trace.SW} {
-		if len(choices) < mostChoices-1 && !slices.Contains(verdict, c) {
-			choices = append(choices, outcomes[c])
-		}
-	}
-	if truth != nothing {
-		choices = append(choices, nothing)
-	}
-	slices.Sort(choices)
-	return choices, slices.Index(choices, truth), why
+	return outcomes[:], right, why, until
 }
 
 // stored is the answer to a question for the record as a sentence: "n1: B1-a586 (B's)" is what n1 stores.
