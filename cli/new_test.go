@@ -70,6 +70,22 @@ func TestTemplateTellsWorkFromItsRead(t *testing.T) {
 	}
 }
 
+// The template shows what it tells: A, which stalls, believes that it has the lock until it wakes up, after B has it; and no
+// words of a later instant stand before the step that waits for it.
+func TestTemplateShowsItsStory(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "mine.yaml")
+	must(t, "", "new", path)
+	if out := must(t, "", "run", "naive-del", path, "--plain"); !strings.Contains(out, "? Who believes that it has the lock?\n  (answer: A, B)\n# A wakes up") {
+		t.Error(out)
+	}
+	if said := strings.Join(strings.Fields(strings.ReplaceAll(content(t, path), "#", "")), " "); !strings.Contains(said, "stands behind the step that waits for it") {
+		t.Error(said)
+	}
+	if _, after, _ := strings.Cut(content(t, path), "- wait: "); !strings.Contains(after, "- say: A wakes up") {
+		t.Errorf("A wakes up before it has waited: %s", after)
+	}
+}
+
 // A name that a scenario would have makes no Go module: the command for a scenario is told.
 func TestNewTakesNoScenarioForALock(t *testing.T) {
 	t.Chdir(t.TempDir())
