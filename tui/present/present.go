@@ -178,8 +178,15 @@ func (p *Present) FooterKeys() []key.Binding {
 	if p.ended() {
 		list = nil
 	}
-	return append(list, screen.As(k.PageUp, "back"), screen.As(k.Source, draw.Either(p.showsCode, "no code", "code")),
+	list = append(list, screen.As(k.PageUp, "back"), screen.As(k.Source, draw.Either(p.showsCode, "no code", "code")),
 		screen.Pair(k.Back, k.Forward, "event"), k.Violation, k.Compare, k.Export, k.Help, k.Close, k.Quit)
+	if p.Run != nil {
+		if _, fresh := p.Run.Breached(p.Pos); p.Remedies.For(fresh) != nil { // the words name the key
+			at := slices.IndexFunc(list, func(b key.Binding) bool { return b.Help().Key == k.Compare.Help().Key })
+			list = slices.Insert(slices.Delete(list, at, at+1), min(1, at), k.Compare)
+		}
+	}
+	return list
 }
 
 // Help explains the screen and its keys.
@@ -203,6 +210,10 @@ func (p *Present) words(width, rows int) []draw.Line {
 	s := &p.showings[p.at]
 	if p.Run == nil {
 		return nil
+	}
+	if p.Pos == 0 && p.at == 0 && p.title != "" {
+		t.Add(draw.Title, "", p.title)
+		t.Gap()
 	}
 	if p.Pos == 0 && s.Opening != "" {
 		t.Add(draw.Strong, "", s.Opening)

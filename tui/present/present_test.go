@@ -304,6 +304,35 @@ func TestCodeLeavesTheWords(t *testing.T) {
 	}
 }
 
+// The first screen has the playlist's title, and no other one has; where the words name a key, the footer has it, and once.
+func TestTitleAndNamedKey(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {200, 60}} {
+		all, err := scenarios.LoadPlaylist(playlist(t, "title Locks on a Monday\nnaive-del late-release"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		app := tuitest.RealApp(screen.NewLibrary(), tuitest.PlainTheme(false))
+		p := New(app, all)
+		a := tuitest.Open(t, size[0], size[1], app, p, nil)
+		named := 0
+		for n := 0; !p.ended() && n < 100; n++ {
+			v := strings.TrimRight(a.View(), "\n ")
+			if strings.Contains(v, "Locks on a Monday") != (p.Pos == 0) {
+				t.Errorf("the title at event %d:\n%s", p.Pos, v)
+			}
+			if foot := v[strings.LastIndex(v, "\n")+1:]; strings.Contains(v, "(c, enter)") {
+				if named++; strings.Count(foot, " c compare") != 1 {
+					t.Errorf("the footer lacks the key, or has it twice: %s", foot)
+				}
+			}
+			a.Press("enter")
+		}
+		if named == 0 {
+			t.Error("no key is named")
+		}
+	}
+}
+
 // At the end of the playlist the key that goes on says so, and is no longer offered; esc leaves a
 // presenter that nothing leads to, and not for a screen in front of the room.
 func TestEndOfThePlaylist(t *testing.T) {
