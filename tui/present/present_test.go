@@ -317,6 +317,9 @@ func TestTitleAndNamedKey(t *testing.T) {
 		named := 0
 		for n := 0; !p.ended() && n < 100; n++ {
 			v := strings.TrimRight(a.View(), "\n ")
+			if strings.Contains(v, "the end of the playlist") && strings.Contains(v, "enter go on") {
+				t.Errorf("beyond %d, scroll %d: the end offers to go on:\n%s", p.beyond, p.scroll, v)
+			}
 			if strings.Contains(v, "Locks on a Monday") != (p.Pos == 0) {
 				t.Errorf("the title at event %d:\n%s", p.Pos, v)
 			}
