@@ -274,9 +274,16 @@ func (p *Player) DrawNotice(c *draw.Canvas, rule draw.Rectangle) {
 	if p.find.asking() {
 		said = p.find.prompt(&p.Keys)
 	}
-	if said != "" {
-		c.Line(rule.X+1, rule.Y, rule.W-2, draw.Line{draw.Text(" "+said+" ", draw.Strong)}.Fitted(rule.W-2, p.Theme.More))
+	said = draw.Either(said != "", " "+said+" ", "")
+	stale := ""
+	if why, is := p.Stale[p.scenario]; is && p.Run != nil {
+		stale = " " + why + " "
 	}
+	if stale != "" && said != "" { // what comes of a key goes with the next one, and leaves of the error at least the head
+		least := min(draw.Width(stale), max(rule.W/2, rule.W-2-draw.Width(said)))
+		said, stale = draw.Fit(said, rule.W-2-least, p.Theme.More), draw.Fit(stale, least, p.Theme.More)
+	}
+	c.Line(rule.X+1, rule.Y, rule.W-2, draw.Line{draw.Text(stale, draw.Breach), draw.Text(said, draw.Strong)}.Fitted(rule.W-2, p.Theme.More))
 }
 
 // scrolled keeps a pane's scroll within its lines.

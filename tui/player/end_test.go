@@ -288,6 +288,59 @@ func TestScriptThatNeverRan(t *testing.T) {
 	}
 }
 
+// A file that is edited into an error while its run is shown: the error stays through keys and what they say, also when
+// another lock is shown, until the file is good again.
+func TestErrorOfAFileStays(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 40}} {
+		file := filepath.Join(t.TempDir(), "pay.yaml")
+		write := func(version int, steps string) {
+			t.Helper()
+			if err := os.WriteFile(file, []byte("title: Pay\nscript:\n  - run: A\n"+steps), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chtimes(file, time.Unix(int64(version), 0), time.Unix(int64(version), 0)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(1, "")
+		sc, err := scenarios.Find(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lib := screen.NewLibrary()
+		lib.Include(strategies.Strategy{}, sc)
+		app := tuitest.RealApp(lib, tuitest.PlainTheme(false))
+		p := New(app, lib.Strategy("setpx-lua"), 0)
+		a := tuitest.Open(t, size[0], size[1], app, p, nil)
+		for version, bad := range []struct{ steps, want string }{
+			{"  - rum: A\n", `out of date: pay.yaml:4: unknown step "rum"`},
+			{"  - until: 1ms\n", "out of date: pay.yaml:4: 1ms is past"},
+		} {
+			write(2+version, bad.steps)
+			a.Fire()
+			for _, key := range []string{"", "enter", "right", "s", "s"} {
+				if a.Press(key); !strings.Contains(a.View(), bad.want) {
+					t.Errorf("%v: after %q not %q:\n%s", size, key, bad.want, a.View())
+				}
+			}
+			if a.Press("T"); !strings.Contains(a.View(), "For a class") || !strings.Contains(a.View(), "out of date: pay.yaml:4:") {
+				t.Errorf("%v: not both:\n%s", size, a.View())
+			}
+			a.Press("T")
+			timers := app.After
+			again := New(app, lib.Strategy("naive-del"), 0) // another screen, with the version of before if that is all there is
+			if v := tuitest.Open(t, size[0], size[1], app, again, nil).View(); version == 0 && !strings.Contains(v, bad.want) {
+				t.Errorf("%v: another player doesn't say it:\n%s", size, v)
+			}
+			app.After = timers // of the first
+		}
+		write(9, "")
+		if a.Fire(); strings.Contains(a.View(), "out of date") || !strings.Contains(a.View(), "The file has changed") {
+			t.Errorf("%v: it is good again:\n%s", size, a.View())
+		}
+	}
+}
+
 // The list of locks to compare with opens on the one that the words will recommend, wherever the reader is by then; and the
 // words name the keys that it takes.
 func TestCompareOpensOnTheRemedy(t *testing.T) {

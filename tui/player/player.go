@@ -157,8 +157,12 @@ func (p *Player) reload(narrated int) tea.Cmd {
 	p.load = p.Serial()
 	p.loading, p.playing, p.rerun = true, false, false
 	load, lib, seed, st, sc, next := p.load, *p.Library, p.Seed, p.Strategy, p.scenario, p.lesson.nextLocks()
+	_, stale := p.Stale[sc]
 	return func() tea.Msg {
 		of := screen.StampOf(lib.Scenarios[sc].Path())
+		if stale { // it isn't that version which is run
+			of = screen.Stamp{}
+		}
 		t, err := lib.Run(lib.Scenarios[sc], lib.Strategies[st], seed)
 		if err != nil {
 			return loadedMsg{load: load, err: err, of: of}
@@ -202,11 +206,14 @@ func (p *Player) show(l loadedMsg) {
 	}
 	p.loading = false
 	if l.err != nil && p.rerun && p.Run != nil { // see reread
-		first, _, _ := strings.Cut(l.err.Error(), "\n") // one line has room for one mistake
-		p.from, p.Notice = 0, first
+		p.from = 0
+		p.fail(l.err)
 		return
 	}
 	p.failed, p.Remedies = l.err, l.remedies
+	if p.rerun {
+		delete(p.Stale, p.scenario)
+	}
 	if l.err != nil {
 		p.Run, p.picked, p.quiz, p.Notice = nil, none, quiz.Without(nil), ""
 		p.find.renew(nil)

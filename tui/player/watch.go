@@ -1,6 +1,7 @@
 package player
 
 import (
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -64,8 +65,7 @@ func (p *Player) reread(m fileMsg) tea.Cmd {
 	case m.err != nil && p.Run == nil: // no run is left to be spared
 		p.failed, p.Notice = m.err, ""
 	case m.err != nil:
-		first, _, _ := strings.Cut(m.err.Error(), "\n") // one line has room for one mistake
-		p.Notice = first
+		p.fail(m.err)
 	case m.fresh:
 		p.Grid.Replace(p.scenario, m.scenario)
 		p.from = p.Pos
@@ -75,4 +75,13 @@ func (p *Player) reread(m fileMsg) tea.Cmd {
 		return cmd
 	}
 	return p.watch(m.load, m.of)
+}
+
+// fail keeps the run that is shown, and has it said as long as that is so that it is not the file's, and why: in one line,
+// which has room for one mistake.
+func (p *Player) fail(err error) {
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	path := p.Library.Scenarios[p.scenario].Path()
+	first = strings.ReplaceAll(first, path, filepath.Base(path))
+	p.Stale[p.scenario], p.Notice = "This run is out of date: "+first, ""
 }

@@ -26,6 +26,7 @@ type App struct {
 	Seed     uint64              // of all runs
 	Teaching bool                // questions are for a class: nobody's answers are scored
 	Exports  []Export            // the forms in which runs can be written
+	Stale    map[int]string      // by scenarios that are shown as they were before: why their files can't be run as they are
 	Rename   func(string) string // has the commands that a text suggests begin as the reader called the program
 	services
 	asked int // see serial
@@ -55,7 +56,7 @@ const SearchMemory = 2 << 30
 // NewApp has a matrix of which nothing is known yet.
 func NewApp(lib *Library, p *progress.Store, t *draw.Theme, seed uint64, exports []Export) *App {
 	return &App{
-		Library: lib, Grid: newGrid(lib, seed), Progress: p, Keys: newKeyMap(&t.Glyphs), Theme: t, Seed: seed, Exports: exports, Rename: func(text string) string { return text },
+		Library: lib, Grid: newGrid(lib, seed), Progress: p, Keys: newKeyMap(&t.Glyphs), Theme: t, Seed: seed, Exports: exports, Stale: map[int]string{}, Rename: func(text string) string { return text },
 		services: services{Clipboard: termenv.Copy, Now: time.Now, After: after, Explore: explore.Run, NewGuide: newGuide},
 	}
 }
