@@ -357,6 +357,28 @@ func TestCompareOpensOnTheRemedy(t *testing.T) {
 	}
 }
 
+// A lock that fails here, too, gets no tick, and that it fails comes first.
+func TestRemedyThatFailsTooHasNoTick(t *testing.T) {
+	found := 0
+	for _, size := range [][2]int{{80, 24}, {200, 60}} {
+		a, p := openRun(t, size[0], size[1], "naive-del", "pause-past-ttl")
+		for _, b := range p.Run.Breaches {
+			if b.Code != trace.FR {
+				continue
+			}
+			p.goTo(b.Pos)
+			v := a.View()
+			if !strings.Contains(v, " setpx-lua shows SW OV here all the same, but not the FR (c, enter).") || strings.Contains(v, "✓ setpx-lua") || strings.Contains(v, "would have stopped") {
+				t.Errorf("%v:\n%s", size, v)
+			}
+			found++
+		}
+	}
+	if found == 0 {
+		t.Error("the run has no FR")
+	}
+}
+
 // At the end of a run of a file's script it is said whether its author expects something of the lock; and where the
 // verdict is expected, no cross stands beside it.
 func TestEndSaysWhatIsExpected(t *testing.T) {

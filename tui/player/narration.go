@@ -156,7 +156,12 @@ func (p *Player) tellEvidence(t *draw.Paragraphs, width int, whole bool) (curren
 // tellStop names a lock that withstands the violation at hand under the same script.
 func (p *Player) tellStop(t *draw.Paragraphs) {
 	if r := p.Remedies.For(p.shown()); r != nil {
-		t.Add(draw.Good, p.Theme.Granted+" ", r.Text(p.Keys.Compare.Help().Key+", "+p.Keys.Enter.Help().Key))
+		text := r.Text(p.Keys.Compare.Help().Key + ", " + p.Keys.Enter.Help().Key)
+		if !r.Stops() { // it fails here, too: that is nothing to tick
+			t.Add(draw.Plain, "", text)
+			return
+		}
+		t.Add(draw.Good, p.Theme.Granted+" ", text)
 	}
 }
 

@@ -35,7 +35,8 @@ func (r Remedies) For(shown []timeline.Breach) *Remedy {
 
 // Remedies finds a lock for each failure of a run, by runs that it makes: what the author of a script
 // expects proves nothing. It takes the first of some, by their names, or else the first of a few others, the
-// simplest first, that doesn't show the failure, and none that the run doesn't have. Where the lock has fencing
+// simplest first, that shows no failure at all; or else the first that doesn't show this one, and none that the run
+// doesn't have. Where the lock has fencing
 // tokens, those that have them, too, come before those without: their user's resource checks them. It may run
 // beside the interface.
 func (l *Library) Remedies(scenario, strategy int, t *trace.Trace, first []string) Remedies {
@@ -54,7 +55,7 @@ func (l *Library) Remedies(scenario, strategy int, t *trace.Trace, first []strin
 		if i < 0 || i == strategy || !fits(i) {
 			continue
 		}
-		if len(found) == len(shown) {
+		if whole(found, shown) {
 			break
 		}
 		other, err := l.Run(l.Scenarios[scenario], l.Strategies[i], t.Seed)
@@ -66,12 +67,20 @@ func (l *Library) Remedies(scenario, strategy int, t *trace.Trace, first []strin
 			continue // it would break otherwise
 		}
 		for _, c := range shown {
-			if _, any := found[c]; !slices.Contains(still, c) && !any {
+			if r, any := found[c]; !slices.Contains(still, c) && (!any || len(still) == 0 && len(r.Still) > 0) {
 				found[c] = Remedy{c, i, name, still}
 			}
 		}
 	}
 	return found
+}
+
+// whole reports whether each failure has a lock that shows none.
+func whole(found Remedies, shown trace.Verdict) bool {
+	return !slices.ContainsFunc(shown, func(c trace.Code) bool {
+		r, any := found[c]
+		return !any || !r.Stops()
+	})
 }
 
 // unfenced is 0 for a lock with fencing tokens, and 1 for any other.
@@ -99,10 +108,13 @@ func failuresOf(v trace.Verdict) trace.Verdict {
 	return slices.DeleteFunc(slices.Clone(v), func(c trace.Code) bool { return !c.Failure() })
 }
 
-// Text says which lock would have stopped a failure, and what it would not have stopped.
+// Stops reports whether the lock shows no failure at all.
+func (r *Remedy) Stops() bool { return len(r.Still) == 0 }
+
+// Text says which lock would have stopped a failure; or first that it fails, too, and then what it would have stopped.
 func (r *Remedy) Text(key string) string {
-	if len(r.Still) == 0 {
+	if r.Stops() {
 		return fmt.Sprintf("What would have stopped it: %s (%s).", r.Name, key)
 	}
-	return fmt.Sprintf("What would have stopped the %s: %s (%s), which shows %s here all the same.", r.Code, r.Name, key, r.Still)
+	return fmt.Sprintf("%s shows %s here all the same, but not the %s (%s).", r.Name, r.Still, r.Code, key)
 }

@@ -50,7 +50,7 @@ func TestRemediesAreRun(t *testing.T) {
 		if !any || r.Name != "fenced" || r.Still.String() != "OV" {
 			t.Errorf("%s: against SW %+v is named; fenced stops that, and shows OV", sc.Name, r)
 		}
-		if text := r.Text("c"); !strings.Contains(text, "the SW") || !strings.Contains(text, "shows OV") {
+		if text := r.Text("c"); text != "fenced shows OV here all the same, but not the SW (c)." {
 			t.Errorf("%s: %q doesn't say what it leaves", sc.Name, text)
 		}
 	}
@@ -68,6 +68,7 @@ func TestRemediesAreNear(t *testing.T) {
 		{"fenced", "fail-open", nil},
 		{"setpx-lua", "fail-open", nil},
 		{"setpx-lua", "failover", map[trace.Code]string{trace.DG: "setpx-wait", trace.OV: "setpx-wait"}},
+		{"naive-del", "failover", map[trace.Code]string{trace.FR: "setpx-wait"}}, // setpx-lua, which is simpler, shows SW DG OV
 		{"setpx-wait", "failover-wait", map[trace.Code]string{trace.DG: "redlock"}},
 		{"redlock-no-elapsed", "slow-node", map[trace.Code]string{trace.DG: "redlock"}},
 	} {
