@@ -681,7 +681,7 @@ func TestPageAnswersBesideTheState(t *testing.T) {
 		t.Errorf("beside the state it says %q", got)
 	}
 	b.open(page, "#0")
-	if got := b.text("notes"); !strings.HasPrefix(got, "(next) ") {
+	if got := b.text("notes"); !strings.HasPrefix(got, "(still to come) ") {
 		t.Errorf("of %d events none has happened, and it says %q", last, got)
 	}
 	b.calm()

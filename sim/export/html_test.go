@@ -309,7 +309,7 @@ func TestPageDatesItsNotes(t *testing.T) {
 	run := record(t, "naive-del", "late-release")
 	d := draw(run, true)
 	film := d.film()
-	if got := film.Frames[0].Dated; len(got) == 0 || got[0] != "(next) " {
+	if got := film.Frames[0].Dated; len(got) == 0 || got[0] != "(still to come) " {
 		t.Errorf("before the first event it says %q", got)
 	}
 	dated := 0

@@ -153,7 +153,7 @@ func (t *Timeline) Said(pos int) []trace.Note {
 func (t *Timeline) Dated(n *trace.Note, pos int) string {
 	at := t.Before(n.Seq)
 	if pos == 0 && at == 0 && t.Last() > 0 {
-		return "(next) "
+		return "(still to come) "
 	}
 	if early := at == pos && n.At > t.When(pos); early || at < pos && (at > 0 || pos == t.Last()) && !t.SameHolders(at, pos) {
 		return "(at " + trace.Brief(n.At) + ") " // in brackets: it is none of the author's words

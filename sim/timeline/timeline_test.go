@@ -294,7 +294,7 @@ func TestWordsAreDatedOnceTheyAreOver(t *testing.T) {
 		note, pos int
 		want      string
 	}{
-		{0, 0, "(next) "}, {0, 3, ""}, {0, tl.Last(), "(at 0s) "},
+		{0, 0, "(still to come) "}, {0, 3, ""}, {0, tl.Last(), "(at 0s) "},
 		{1, 6, "(at 1s) "},           // they are of a later instant than what the picture shows
 		{1, 7, ""},                   // A is paused, and believes as before
 		{1, tl.After(9), "(at 1s) "}, // its record has expired: the words are of their own instant, and the event before them was at 0s
