@@ -53,21 +53,17 @@ func spanOf(life int64) int32 { return int32(min(life, math.MaxInt32)) }
 
 // age adds a time that passes to a span of which it doesn't matter by how much it is longer
 // than the longest that matters.
-func (m *Model) age(span *int32, by int32) { aged(span, by, m.instants.Far) }
+func (m *Model) age(span *int32, by int32) {
+	if *span > dropped {
+		*span = int32(min(int64(*span)+int64(by), int64(m.instants.Far)))
+	}
+}
 
 // ageGrant is age for a span since a command was sent by which a lease of a TTL may begin, or go on: once
 // that is over, it doesn't matter for how long.
 func (m *Model) ageGrant(span *int32, by int32) {
-	far := m.instants.Far
-	if m.habits.endless {
-		far = min(far, m.ttl)
-	}
-	aged(span, by, far)
-}
-
-func aged(span *int32, by, most int32) {
-	if *span > dropped {
-		*span = int32(min(int64(*span)+int64(by), int64(most)))
+	if m.age(span, by); m.habits.endless {
+		*span = min(*span, m.ttl)
 	}
 }
 
