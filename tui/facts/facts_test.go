@@ -4,48 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"lockstep/scenarios"
 	"lockstep/sim/timeline"
-	"lockstep/sim/trace"
 	"lockstep/tui/tuitest"
 )
 
-// realRun is a run of the catalogue.
-func realRun(t *testing.T, lock, scenario string) *timeline.Timeline {
-	t.Helper()
-	sc, err := scenarios.Find(scenario)
-	if err != nil {
-		t.Fatal(err)
-	}
-	st, err := scenarios.FindStrategy(lock)
-	if err != nil {
-		t.Fatal(err)
-	}
-	run, err := sc.Run(st, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return timeline.New(run)
-}
-
-// A cache that A rebuilds, the database behind it that somebody changes meanwhile,
-// and B, whose rebuild is superfluous.
-func cache() *timeline.Timeline {
-	s := &tuitest.Script{Trace: trace.Trace{
-		Strategy: "setpx-lua", Scenario: "stampede", Workload: trace.Cache,
-		Clients: []string{"A", "B", "probe"}, Nodes: []string{"n1"}, Key: "lock", Need: 1, Masters: 1,
-	}}
-	s.Add(trace.KindRead, 0, trace.None)
-	s.Add(trace.KindQuery, 0, trace.None, tuitest.Value(1, 0))
-	s.Add(trace.KindUpdate, trace.None, trace.None, tuitest.Value(2, 0))
-	s.Add(trace.KindQuery, 1, trace.None, tuitest.Value(2, 0))
-	s.Add(trace.KindWrite, 0, trace.None, tuitest.Value(1, 1))
-	s.Add(trace.KindWrite, 1, trace.None, tuitest.Value(2, 2))
-	return timeline.New(&s.Trace)
-}
-
 func TestCacheInTheStatePane(t *testing.T) {
-	r := cache()
+	r := timeline.New(tuitest.CacheTrace())
 	for pos, want := range []string{
 		1: "cache empty|database version 1|rebuilds 0, needed 0",
 		2: "store: one rebuild more|cache empty|database version 1|rebuilds 1, needed 1",
@@ -74,7 +38,7 @@ func TestCacheInTheStatePane(t *testing.T) {
 
 // The store's lines fit into a narrow pane, the highest token included.
 func TestStoreFitsIntoTheStatePane(t *testing.T) {
-	run := realRun(t, "fenced", "pause-past-ttl")
+	run := timeline.New(tuitest.RealRun(t, "fenced", "pause-past-ttl"))
 	last := run.Last()
 	fence := false
 	for _, l := range Lines(run, last, run.StateAt(last-1), run.StateAt(last)) {

@@ -412,7 +412,7 @@ func TestInstantsKeepTheColumnsOfTheList(t *testing.T) {
 func TestGapsFitTheTimesBesideThem(t *testing.T) {
 	th := tuitest.PlainTheme(false)
 	labelled := 0
-	for _, run := range []*timeline.Timeline{realRun(t, "naive-del", "pause-past-ttl"), realRun(t, "setpx-lua", "pause-past-ttl"), timeline.New(tuitest.PauseTrace())} {
+	for _, run := range []*timeline.Timeline{timeline.New(tuitest.RealRun(t, "naive-del", "pause-past-ttl")), timeline.New(tuitest.RealRun(t, "setpx-lua", "pause-past-ttl")), timeline.New(tuitest.PauseTrace())} {
 		for _, width := range []int{68, 108, 188} {
 			a := newAxis(run, width, 0)
 			for pos := range run.Moments {
@@ -466,7 +466,7 @@ func words(c *draw.Canvas, y, width int) map[int]string {
 
 // A run that has ended fills the columns that its pane has, however few events it is of; one that goes on doesn't.
 func TestEndedRunFillsItsPane(t *testing.T) {
-	whole := realRun(t, "naive-del", "contention")
+	whole := timeline.New(tuitest.RealRun(t, "naive-del", "contention"))
 	part := *whole.Trace
 	part.Events = part.Events[:12]
 	going := timeline.New(&part)

@@ -12,27 +12,9 @@ import (
 	"lockstep/tui/tuitest"
 )
 
-// realRun is a run of the catalogue.
-func realRun(t *testing.T, lock, scenario string) *timeline.Timeline {
-	t.Helper()
-	sc, err := scenarios.Find(scenario)
-	if err != nil {
-		t.Fatal(err)
-	}
-	st, err := scenarios.FindStrategy(lock)
-	if err != nil {
-		t.Fatal(err)
-	}
-	run, err := sc.Run(st, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return timeline.New(run)
-}
-
 // Two believers are no violation where the lease of one is over and only one is inside: nothing shouts then.
 func TestTwoBelieversShoutOnlyWhereTheyClash(t *testing.T) {
-	quiet := realRun(t, "setpx-lua", "late-release") // nothing breaks
+	quiet := timeline.New(tuitest.RealRun(t, "setpx-lua", "late-release")) // nothing breaks
 	two := 0
 	for pos := range quiet.Last() + 1 {
 		s := quiet.StateAt(pos)
@@ -49,7 +31,7 @@ func TestTwoBelieversShoutOnlyWhereTheyClash(t *testing.T) {
 			t.Errorf("at %d: %q", pos, tuitest.LineText(l))
 		}
 	}
-	loud := realRun(t, "naive-del", "late-release")
+	loud := timeline.New(tuitest.RealRun(t, "naive-del", "late-release"))
 	last := 1 + loud.Breaches[slices.IndexFunc(loud.Breaches, func(b timeline.Breach) bool { return b.Code == trace.OV })].Pos
 	if l, band := Holders(loud, last, loud.StateAt(last), 120); !strings.Contains(tuitest.LineText(l), "!! 2 INSIDE !!") || band != draw.Alarm {
 		t.Errorf("two inside: %q", tuitest.LineText(l))
@@ -67,7 +49,7 @@ func TestTwoBelieversShoutOnlyWhereTheyClash(t *testing.T) {
 // Codes that do not count against a lock have a sign of their own, wherever they stand, and all are in one
 // order.
 func TestCodesHaveOneSignAndOneOrder(t *testing.T) {
-	run := realRun(t, "redlock-strict-errors", "minority-down")
+	run := timeline.New(tuitest.RealRun(t, "redlock-strict-errors", "minority-down"))
 	end := run.Last()
 	all, _ := run.Breached(end)
 	if got := CodesOf(all); got != "!! FN ~ UA BD" {
@@ -96,7 +78,7 @@ func TestHeadlineIsNotCut(t *testing.T) {
 	var run *timeline.Timeline
 	i := -1
 	for _, sc := range scenarios.All() { // one after which clients and servers agree
-		run = realRun(t, "naive-del", sc.Name)
+		run = timeline.New(tuitest.RealRun(t, "naive-del", sc.Name))
 		if i = slices.IndexFunc(run.Breaches, func(b timeline.Breach) bool {
 			_, fresh := run.Breached(b.Pos)
 			return b.Code == trace.SW && len(fresh) == 1 && agreed(run, run.StateAt(b.Pos))
@@ -138,7 +120,7 @@ func TestEvidenceIsShortenedByWholeParts(t *testing.T) {
 
 // The sentence on two believers is whole, however long their names are.
 func TestBelieversAreAWholeSentence(t *testing.T) {
-	run := realRun(t, "setpx-lua", "pause-past-ttl")
+	run := timeline.New(tuitest.RealRun(t, "setpx-lua", "pause-past-ttl"))
 	pos := run.Breaches[slices.IndexFunc(run.Breaches, func(b timeline.Breach) bool { return b.Code == trace.OV })].Pos
 	for want, names := range map[string][2]string{
 		"  A and B believe; A's lease is over.":     {"A", "B"},

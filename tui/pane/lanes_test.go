@@ -39,7 +39,7 @@ func TestLanesSaveRows(t *testing.T) {
 
 // The row of the probe says what that is, before its first deed, and not before it comes.
 func TestProbeIsIntroduced(t *testing.T) {
-	for _, run := range []*timeline.Timeline{realRun(t, "setpx-lua", "late-release"), realRun(t, "redlock", "pause-past-ttl")} {
+	for _, run := range []*timeline.Timeline{timeline.New(tuitest.RealRun(t, "setpx-lua", "late-release")), timeline.New(tuitest.RealRun(t, "redlock", "pause-past-ttl"))} {
 		for _, width := range []int{80, 200} {
 			for _, pos := range []int{run.Begins[len(run.Clients)-1], run.Last()} {
 				c, lanes := draw.NewCanvas(width, 40, "~"), FillLanes(run, pos, 30)
@@ -56,7 +56,7 @@ func TestProbeIsIntroduced(t *testing.T) {
 // No label in the row of what a client thinks says only that its lease is over, which would read as if the client knew, or
 // only that something is unseen, which says nothing.
 func TestLapsedLeaseIsNotNoticed(t *testing.T) {
-	run, labels := realRun(t, "naive-del", "late-release"), map[string]bool{}
+	run, labels := timeline.New(tuitest.RealRun(t, "naive-del", "late-release")), map[string]bool{}
 	row := regexp.MustCompile(`╌+([a-z, ]+)╌`)
 	for width := 60; width <= 200; width += 4 {
 		for pos := range run.Moments {
@@ -80,7 +80,7 @@ func TestLapsedLeaseIsNotNoticed(t *testing.T) {
 
 // Where there is room, the sentence on a lease that is over says why Redis's record has another end.
 func TestEndsOfLeaseAndRecordAreExplained(t *testing.T) {
-	run := realRun(t, "naive-del", "late-release")
+	run := timeline.New(tuitest.RealRun(t, "naive-del", "late-release"))
 	pos := slices.IndexFunc(run.Events, func(e trace.Event) bool { return e.Kind == trace.KindExpire }) + 1
 	for width, want := range map[int]string{120: "(10s since it asked; Redis counts from when it stored the record).", 80: "(10s since it asked)."} {
 		if l, _ := Holders(run, pos, run.StateAt(pos), width); !strings.HasSuffix(tuitest.LineText(l), want) || l.Width() > width {

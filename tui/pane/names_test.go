@@ -33,7 +33,7 @@ func named(t *testing.T, run *timeline.Timeline, names ...string) *timeline.Time
 
 // Long names leave all columns in line: those of the lists, the diagram and the state.
 func TestLongNamesLeaveColumnsInLine(t *testing.T) {
-	run := named(t, realRun(t, "naive-del", "pause-past-ttl"), "payroll", "audit")
+	run := named(t, timeline.New(tuitest.RealRun(t, "naive-del", "pause-past-ttl")), "payroll", "audit")
 	end := run.Last()
 	th := tuitest.PlainTheme(false)
 	column := -1
@@ -96,11 +96,11 @@ func TestRecordsBeginAndEndWhereTheyDo(t *testing.T) {
 		t.Fatal("no row of redis")
 		return ""
 	}
-	run := realRun(t, "naive-del", "pause-past-ttl")
+	run := timeline.New(tuitest.RealRun(t, "naive-del", "pause-past-ttl"))
 	if got := row(run, 80, run.Breaches[0].Pos, 2); strings.HasPrefix(got, th.Open) || strings.Count(got, th.Open) != 1 {
 		t.Errorf("zoomed in: %q", got)
 	}
-	run = realRun(t, "setpx-lua", "pause-past-ttl")
+	run = timeline.New(tuitest.RealRun(t, "setpx-lua", "pause-past-ttl"))
 	if got := row(run, 111, run.Last(), 0); !strings.HasSuffix(got, th.Open+th.Shut) {
 		t.Errorf("the probe's record has no end: %q", got)
 	}
@@ -108,7 +108,7 @@ func TestRecordsBeginAndEndWhereTheyDo(t *testing.T) {
 
 // Rows for which there is no room are named.
 func TestLeftOutRowsAreNamed(t *testing.T) {
-	run := realRun(t, "naive-del", "late-release")
+	run := timeline.New(tuitest.RealRun(t, "naive-del", "late-release"))
 	pos := run.Breaches[1].Pos + 1
 	for rows, want := range map[int]string{20: "0 ", 10: "0 ", 9: "0 ", 8: "1 store", 5: "1 store", 2: "4 A, B, C, store"} {
 		if n, got := LeftOut(run, pos, FillLanes(run, pos, rows)); fmt.Sprint(n, " ", got) != want {

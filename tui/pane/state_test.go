@@ -11,25 +11,9 @@ import (
 	"lockstep/tui/tuitest"
 )
 
-// A cache that A rebuilds, the database behind it that somebody changes meanwhile,
-// and B, whose rebuild is superfluous.
-func cacheReel() *timeline.Timeline {
-	s := &tuitest.Script{Trace: trace.Trace{
-		Strategy: "setpx-lua", Scenario: "stampede", Workload: trace.Cache,
-		Clients: []string{"A", "B", "probe"}, Nodes: []string{"n1"}, Key: "lock", Need: 1, Masters: 1,
-	}}
-	s.Add(trace.KindRead, 0, trace.None)
-	s.Add(trace.KindQuery, 0, trace.None, tuitest.Value(1, 0))
-	s.Add(trace.KindUpdate, trace.None, trace.None, tuitest.Value(2, 0))
-	s.Add(trace.KindQuery, 1, trace.None, tuitest.Value(2, 0))
-	s.Add(trace.KindWrite, 0, trace.None, tuitest.Value(1, 1))
-	s.Add(trace.KindWrite, 1, trace.None, tuitest.Value(2, 2))
-	return timeline.New(&s.Trace)
-}
-
 // The update has no actor, and stands on the store's row.
 func TestUpdateIsTheStores(t *testing.T) {
-	r := cacheReel()
+	r := timeline.New(tuitest.CacheTrace())
 	if e := r.Event(3); r.Doer(e) != trace.None || r.Actor(e) != "store" {
 		t.Errorf("%s did it", r.Actor(e))
 	}
@@ -80,7 +64,7 @@ func TestStatusCountsWhatIsToCome(t *testing.T) {
 // Where words are told after a time in which nothing happens, state and diagram count up to that
 // instant, and the one clock says which it is.
 func TestDurationsCountToTheCursor(t *testing.T) {
-	run := realRun(t, "naive-del", "late-release")
+	run := timeline.New(tuitest.RealRun(t, "naive-del", "late-release"))
 	th := tuitest.PlainTheme(false)
 	seen := 0
 	for pos := 1; pos <= run.Last(); pos++ {

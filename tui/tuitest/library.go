@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"testing"
 	"time"
 
 	"lockstep/scenarios"
@@ -158,4 +159,22 @@ func MakeUp(app *screen.App) {
 func Formats() []screen.Export {
 	return []screen.Export{{Name: "text", About: "what --plain prints", Extension: ".txt",
 		Write: func(w io.Writer, t *trace.Trace) error { return t.Plain(w) }}}
+}
+
+// RealRun is a run of the catalogue.
+func RealRun(t testing.TB, lock, scenario string) *trace.Trace {
+	t.Helper()
+	sc, err := scenarios.Find(scenario)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := scenarios.FindStrategy(lock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := sc.Run(st, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
 }

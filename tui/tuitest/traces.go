@@ -217,3 +217,19 @@ func WideTrace() *trace.Trace {
 	t.Notes[0].Text = strings.Repeat("租約到期之後，甲還以為自己持有鎖。", 20) + "\x1b[2J\tend"
 	return t
 }
+
+// CacheTrace is a cache that A rebuilds, the database behind it that somebody changes meanwhile, and B,
+// whose rebuild is superfluous.
+func CacheTrace() *trace.Trace {
+	s := &Script{Trace: trace.Trace{
+		Strategy: "setpx-lua", Scenario: "stampede", Workload: trace.Cache,
+		Clients: []string{"A", "B", "probe"}, Nodes: []string{"n1"}, Key: "lock", Need: 1, Masters: 1,
+	}}
+	s.Add(trace.KindRead, 0, trace.None)
+	s.Add(trace.KindQuery, 0, trace.None, Value(1, 0))
+	s.Add(trace.KindUpdate, trace.None, trace.None, Value(2, 0))
+	s.Add(trace.KindQuery, 1, trace.None, Value(2, 0))
+	s.Add(trace.KindWrite, 0, trace.None, Value(1, 1))
+	s.Add(trace.KindWrite, 1, trace.None, Value(2, 2))
+	return &s.Trace
+}
