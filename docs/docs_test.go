@@ -64,9 +64,20 @@ func TestGeneratedPartsAreFresh(t *testing.T) {
 				t.Fatal(err)
 			}
 		default:
-			t.Errorf("%s is stale: go test ./docs -update", file)
+			t.Errorf("%s is stale: go test ./docs -update\n%s", file, firstDifference(string(data), fresh))
 		}
 	}
+}
+
+// firstDifference is the first line in which a document and what it should be differ.
+func firstDifference(was, is string) string {
+	old, now := strings.Split(was, "\n"), strings.Split(is, "\n")
+	for i := range min(len(old), len(now)) {
+		if old[i] != now[i] {
+			return fmt.Sprintf("line %d is\n%s\nand should be\n%s", i+1, old[i], now[i])
+		}
+	}
+	return fmt.Sprintf("it has %d lines, and should have %d", len(old), len(now))
 }
 
 // regenerate makes a part anew; where it can't, the part stays as it is.

@@ -3,6 +3,8 @@ package explore
 import (
 	"context"
 	"errors"
+	"runtime"
+	"runtime/debug"
 	"testing"
 	"time"
 
@@ -69,6 +71,30 @@ func incomplete(t *testing.T, r *Result, err error, why string) {
 		}
 	}
 }
+
+// TestGarbageIsNotTaken: memory that nobody holds any more doesn't end a search, however seldom the program collects it.
+func TestGarbageIsNotTaken(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	runtime.GC()
+	opt := Options{Memory: heap() + 64<<20}
+	for range 128 {
+		dropped = make([]byte, 1<<20)
+	}
+	dropped = nil
+	if heap() <= opt.Memory {
+		t.Fatal("the garbage was collected before it was looked at")
+	}
+	if opt.full() {
+		t.Error("there is nothing but garbage, and the limit is reached")
+	}
+	held := make([]byte, 128<<20)
+	if !opt.full() {
+		t.Error("twice the limit is held, and it isn't reached")
+	}
+	runtime.KeepAlive(held)
+}
+
+var dropped []byte // lest the compiler puts it on the stack
 
 // TestCancelledLate: a search that is cancelled while it looks for the least schedules still
 // has the violations that it has found, and doesn't claim that their codes hold.

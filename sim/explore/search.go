@@ -17,7 +17,7 @@ import (
 // comes to its end.
 type Options struct {
 	Workers int   // 0 is one a core
-	Memory  int64 // bytes that the program's heap may take; 0 is without limit
+	Memory  int64 // bytes that the program's heap may hold, garbage not counted; 0 is without limit
 	// Disk, unless it is empty, is a directory in which the search goes on when its states have
 	// filled their share of Memory; and from which it goes on if it has been there before, and
 	// was cut off. It is empty or doesn't exist, or has such a search. It is removed when the search
@@ -256,12 +256,19 @@ func (o *Options) progress(p Progress) {
 // outOfMemory is why a search has ended at the limit of memory.
 const outOfMemory = "the memory limit was reached"
 
-// full reports whether the program's heap has passed the limit.
+// full reports whether what the program's heap holds has passed the limit. Garbage doesn't count, of which there may be
+// several times as much: how much depends on when it was last collected, and what a search finds must not.
 func (o *Options) full() bool {
-	if o.Memory <= 0 {
+	if o.Memory <= 0 || heap() <= o.Memory {
 		return false
 	}
+	runtime.GC()
+	return heap() > o.Memory
+}
+
+// heap is what the program's heap takes, in bytes, with what is garbage and not collected yet.
+func heap() int64 {
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
-	return int64(stats.HeapAlloc) > o.Memory
+	return int64(stats.HeapAlloc)
 }
