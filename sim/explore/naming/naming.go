@@ -141,28 +141,32 @@ func (g *Namer) Complete() *Renaming {
 	return &g.renaming
 }
 
-// Names is a renaming as far as it concerns some clients and series; of all others it has 0.
-// The new names are counted from 1.
-type Names struct {
-	clients [SeriesClients]uint8
-	series  [AllSeries]uint8
-}
+// Names are the new names of some clients and series, in the order of their old ones. They tell renamings of
+// the same clients and series apart.
+type Names [26]uint8
 
-// Names returns the new names of a set of clients, a bit each, and of a set of series, and
-// whether they are the old ones.
-func (g *Namer) Names(clients uint8, series SeriesSet) (names Names, same bool) {
+// Names returns the new names of a set of clients, a bit each, and of a set of series. same is whether they are the
+// old ones, and fit whether there is room for all of them.
+func (g *Namer) Names(clients uint8, series SeriesSet) (names Names, same, fit bool) {
 	same = true
-	for i, to := range g.renaming.Clients {
-		if clients>>i&1 != 0 {
-			names.clients[i] = to + 1
-			same = same && int(to) == i
+	n := 0
+	for ; clients != 0; clients &= clients - 1 {
+		i := bits.TrailingZeros8(clients)
+		names[n] = g.renaming.Clients[i]
+		same = same && int(names[n]) == i
+		n++
+	}
+	fit = n+bits.OnesCount64(uint64(series)) <= len(names)
+	for ; series != 0; series &= series - 1 {
+		bit := bits.TrailingZeros64(uint64(series))
+		to := g.renaming.Series[bit]
+		same = same && int(to) == bit
+		if fit {
+			names[n] = to
+			n++
 		}
 	}
-	for bit := range series.All {
-		names.series[bit] = g.renaming.Series[bit] + 1
-		same = same && int(g.renaming.Series[bit]) == bit
-	}
-	return names, same
+	return names, same, fit
 }
 
 // NextOrder puts clients that are in ascending order of their keys into the next such order, by

@@ -11,10 +11,10 @@ import (
 	"lockstep/sim/monitor"
 )
 
-// partKey is the key of a part of a state under new names.
+// partKey is the key of a part of a state under new names. Which series it mentions follows from its id.
 type partKey struct {
-	kind uint8
-	id   uint32
+	id            uint32
+	kind, clients uint8
 	naming.Names
 }
 
@@ -220,16 +220,16 @@ func (x *Explorer) renameRequests(lists *intern.Lists[flight.Request], id uint32
 // renamed returns the id of a part that mentions these clients and series under its new names,
 // memoised.
 func (x *Explorer) renamed(kind uint8, id uint32, clients uint8, series naming.SeriesSet, rename func(*naming.Renaming) uint32) uint32 {
-	names, same := x.naming.Names(clients, series)
+	names, same, fit := x.naming.Names(clients, series)
 	if same {
 		return id
 	}
-	key := partKey{kind, id, names}
-	if known, is := x.ids.renamed.Get(key); is {
+	key := partKey{id, kind, clients, names}
+	if known, is := x.ids.renamed.Get(key); is && fit {
 		return *known
 	}
 	to := rename(x.naming.Complete())
-	if x.Err == nil {
+	if x.Err == nil && fit {
 		x.ids.renamed.Put(key, to)
 	}
 	return to
