@@ -12,8 +12,13 @@ import (
 // step is one because it changes something.
 func TestCourseIsTrue(t *testing.T) {
 	testenv.LongRaced(t)
+	seen := map[string]string{}
 	for _, l := range Course() {
 		for i, s := range l.Steps {
+			if before := seen[s.ID()]; before != "" {
+				t.Errorf("%s, step %d plays %s, which the lesson %s has played: its questions have been answered", l.Name, i+1, s.ID(), before)
+			}
+			seen[s.ID()] = l.Name
 			tr := cell{s.Scenario, s.Strategy}.of(t)
 			if got := tr.Verdict(); !slices.Equal(got, s.Verdict) {
 				t.Errorf("%s, step %d, %s under %s: the course says %s, the run %s", l.Name, i+1, s.Strategy, s.Scenario, s.Verdict, got)

@@ -411,7 +411,7 @@ func (l *loader) say(v value, more []entry) (action, error) {
 			n.under = append(n.under, name)
 		}
 		return nil
-	}})
+	}, "servers": into(&n.among, func(v value) (servers, error) { return word(v, "one or several", parseServers) })})
 	l.s.notes = append(l.s.notes, n)
 	return say{len(l.s.notes)}, err
 }

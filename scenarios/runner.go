@@ -232,9 +232,43 @@ func (r *runner) script() error {
 // errWindow ends a script that has nothing to show under this strategy.
 var errWindow = errors.New("the window does not open")
 
-// missed notes that a step had nothing to act on under this strategy.
+// missed notes, for the author of a script, that a step had nothing to act on under this strategy. The readers of a
+// built-in script are no authors, and its words allow for locks that do without the step: it says nothing.
 func (r *runner) missed(format string, args ...any) {
-	r.w.Remark(trace.Note{Kind: trace.NoteMissed, Text: fmt.Sprintf(format, args...)})
+	if r.s.Path() != "" {
+		r.w.Remark(trace.Note{Kind: trace.NoteMissed, Text: fmt.Sprintf(format, args...)})
+	}
+}
+
+// instead tells the readers of a built-in script what happens in the place of what it is about.
+func (r *runner) instead(format string, args ...any) {
+	if r.s.Path() == "" {
+		r.w.Remark(trace.Note{Kind: trace.NoteMissed, Text: fmt.Sprintf(format, args...)})
+	}
+}
+
+// through says how a client fared that has nothing more to do, by the answer that it got last.
+func (r *runner) through(client int) (string, error) {
+	t, err := r.w.Trace()
+	if err != nil {
+		return "", err
+	}
+	name := t.Clients[client]
+	for i := len(t.Events) - 1; i >= 0; i-- {
+		if e := &t.Events[i]; e.Client == client {
+			switch e.Kind {
+			case trace.KindRefused:
+				return name + " has been refused, and is through.", nil
+			case trace.KindFailed:
+				return name + " has been told of an error, and is through.", nil
+			case trace.KindReleased, trace.KindReleaseFailed, trace.KindLeave:
+				return name + " has had the lock, and is through.", nil
+			case trace.KindCrash:
+				return name + " is dead.", nil
+			}
+		}
+	}
+	return name + " is through.", nil
 }
 
 // say is a note of the script.
@@ -249,7 +283,7 @@ func (r *runner) say(n int) {
 	note := trace.Note{Index: n, Text: fmt.Sprintf("(note %d of %s)", n, r.cfg.Scenario)} // of a user's file: unknown here
 	if n <= len(r.s.notes) {
 		written := &r.s.notes[n-1]
-		if written.under != nil && !slices.Contains(written.under, r.cfg.Strategy.Name) {
+		if !written.holds(r.cfg.Strategy) {
 			return
 		}
 		note.Kind, note.Text = written.kind, written.text
@@ -419,7 +453,8 @@ func (r *runner) runTo(a run, client int, who sim.Set) error {
 		}
 		return why != ""
 	}
-	switch reached := r.until(who, r.w.Now()+a.within, stop); {
+	reached := r.until(who, r.w.Now()+a.within, stop)
+	switch {
 	case why != "":
 		r.missed("%s never stands at %q: %s", name, pos.text, why)
 	case !reached:
@@ -430,9 +465,17 @@ func (r *runner) runTo(a run, client int, who sim.Set) error {
 	}
 	if a.needed {
 		r.missed("So the window that this scenario is about does not open under %s. The rest of the script is left out.", r.cfg.Strategy.Name)
+		r.instead("With %s that moment does not come, so the story ends here.", r.cfg.Strategy.Name)
 		return errWindow
 	}
-	return nil
+	if r.s.Path() != "" || !r.w.Position(client).Over {
+		return nil
+	}
+	text, err := r.through(client)
+	if err == nil {
+		r.instead("%s", text)
+	}
+	return err
 }
 
 // cycleEnd detects the end of the cycle that a client is in, or about to begin. That is
@@ -550,7 +593,7 @@ func (a answer) of(t *trace.Trace, seq int) string {
 	case len(parts) > 0:
 		return strings.Join(parts, ", ")
 	case a == "record":
-		return "nothing"
+		return trace.NoRecord
 	}
 	return "nobody"
 }

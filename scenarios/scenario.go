@@ -74,6 +74,29 @@ type note struct {
 	text   string
 	answer answer
 	under  []string // the strategies that it holds for; none means all
+	among  servers
+}
+
+// servers is the number of servers of the locks that a text holds for.
+type servers string
+
+const (
+	oneServer      servers = "one"
+	severalServers servers = "several"
+)
+
+func parseServers(s string) (servers, error) {
+	known := []string{string(oneServer), string(severalServers)}
+	if slices.Contains(known, s) {
+		return servers(s), nil
+	}
+	return "", suggest.Unknown("number of servers", s, known)
+}
+
+// holds reports whether a text is told in a run of a lock.
+func (n *note) holds(st strategies.Strategy) bool {
+	several := st.Nodes > 1
+	return (n.under == nil || slices.Contains(n.under, st.Name)) && (n.among == "" || several == (n.among == severalServers))
 }
 
 //go:embed scripts/*.yaml course.yaml

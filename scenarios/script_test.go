@@ -326,7 +326,7 @@ func TestOtherwiseStop(t *testing.T) {
 func TestAnswers(t *testing.T) {
 	for _, tt := range []struct{ name, strategy, yaml, want string }{
 		{"nobody yet", "setpx-lua", in("  - ask: Who?\n    answer: holders\n  - run: A\n    to: work\n"), "nobody"},
-		{"nothing yet", "setpx-lua", in("  - ask: What?\n    answer: record\n  - run: A\n    to: work\n"), "nothing"},
+		{"nothing yet", "setpx-lua", in("  - ask: What?\n    answer: record\n  - run: A\n    to: work\n"), trace.NoRecord},
 		{"A", "setpx-lua", in("  - run: A\n    to: granted\n  - ask: Who?\n    answer: holders\n"), "A"},
 		{"not yet, though Redis has it", "setpx-lua", in("  - run: A\n    to: after acquire last\n  - ask: Who?\n    answer: holders\n"), "nobody"},
 		{"no longer, though Redis has it", "naive-del", in("  - run: A\n    to: before release last\n  - ask: Who?\n    answer: holders\n"), "nobody"},
@@ -335,7 +335,7 @@ func TestAnswers(t *testing.T) {
 		{"both", "setpx-lua", in("  - run: A\n    to: work\n  - wait: 11s\n  - run: B\n    to: work\n  - ask: Who?\n    answer: holders\n"), "A, B"},
 		{"whose count it is", "incr-expire", in("  - run: B\n    to: work\n  - ask: What?\n    answer: record\n"), "n1: 1 (B's)"},
 		{"whose value it is, though another's lease is live", "fixed-value", in("  - run: A\n    to: work\n  - wait: 11s\n  - run: B\n    to: work\n  - ask: What?\n    answer: record\n"), "n1: locked (B's)"},
-		{"nothing any more", "setnx-expire", in("  - run: B\n  - ask: What?\n    answer: record\n"), "nothing"},
+		{"nothing any more", "setnx-expire", in("  - run: B\n  - ask: What?\n    answer: record\n"), trace.NoRecord},
 		{"on three of five", "redlock", in("  - cut: {client: A, nodes: [n2, n4]}\n  - run: A\n    to: work\n  - ask: What?\n    answer: record\n"), "n1: A1-* (A's), n3: A1-* (A's), n5: A1-* (A's)"},
 		{"the end of it", "setnx", in("  - ask: How will it end?\n    answer: verdict\n  - run: A\n    to: work\n  - crash: A\n"), "PD"},
 		{"a good end", "setnx", in("  - ask: How will it end?\n    answer: verdict\n  - run: all\n"), "ok"},

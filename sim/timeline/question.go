@@ -92,13 +92,13 @@ func (q *quiz) script(n *trace.Note) {
 		q.verdict(&asked)
 		return
 	case "record":
-		asked.Choices, asked.Right = q.sets(holders(q.Timeline, q.StateAt(at), true), q.records)
+		asked.Choices, asked.Right = q.sets(holders(q.Timeline, q.StateAt(at), true), len(q.Nodes) > 1, q.records)
 		asked.Until = q.shownBefore(&asked, true)
-		if asked.Why = "Redis has no record of the lock."; n.Answer != "nothing" {
+		if asked.Why = "Redis has no record of the lock."; n.Answer != trace.NoRecord {
 			asked.Why = stored(n.Answer)
 		}
 	default:
-		asked.Choices, asked.Right = q.sets(holders(q.Timeline, q.StateAt(at), false), q.names)
+		asked.Choices, asked.Right = q.sets(holders(q.Timeline, q.StateAt(at), false), true, q.names)
 		asked.Until = q.shownBefore(&asked, false)
 		asked.Why = q.Holders(q.StateAt(asked.Until))
 	}
@@ -164,8 +164,9 @@ func holders(t *Timeline, s *trace.State, record bool) (set int) {
 	return set
 }
 
-// sets offers a set of clients among others, small ones first, in the words of the second argument.
-func (q *quiz) sets(truth int, words func(set int) string) (choices []string, right int) {
+// sets offers a set of clients among others, small ones first, in the words of an argument; of more than one client only if
+// there can be several.
+func (q *quiz) sets(truth int, pairs bool, words func(set int) string) (choices []string, right int) {
 	n := len(q.Clients)
 	if n > 0 && q.Clients[n-1] == trace.Probe {
 		n--
@@ -174,7 +175,7 @@ func (q *quiz) sets(truth int, words func(set int) string) (choices []string, ri
 	for i := range n {
 		all = append(all, 1<<i)
 	}
-	if n > 1 {
+	if n > 1 && pairs {
 		all = append(all, 3)
 	}
 	if !slices.Contains(all, truth) {
@@ -203,7 +204,7 @@ func (q *quiz) records(set int) string {
 		}
 	}
 	if whose == nil {
-		return "no client's record"
+		return trace.NoRecord
 	}
 	return trace.List(whose)
 }
@@ -271,7 +272,7 @@ func (q *quiz) entry(i int) bool {
 // any more.
 func (q *quiz) release(i int) bool {
 	e := &q.Events[i]
-	if e.Kind != trace.KindExecute || e.Phase != trace.PhaseRelease || e.Node == trace.None || len(q.s.Primary) > 1 || reads(e.Args) {
+	if e.Kind != trace.KindExecute || e.Phase != trace.PhaseRelease || e.Node == trace.None || len(q.s.Primary) > 1 || reads(e.Args) || e.Unrun() {
 		return false
 	}
 	rec := q.s.LockRecord(e.Node)
@@ -286,17 +287,22 @@ func (q *quiz) release(i int) bool {
 	if slices.ContainsFunc(e.Changes, func(c trace.Change) bool { return c.Key == q.s.Key && c.After == nil }) {
 		right = 1
 	}
-	return q.ask(Question{Pos: i, Until: i + 1, Text: fmt.Sprintf("%s sends %s. What does it do?", name, sent(e.Args)),
+	return q.ask(Question{Pos: i, Until: i + 1, Text: fmt.Sprintf("%s at %s. What does it do?", arrival(name, e), trace.Brief(e.At)),
 		Choices: []string{"it removes " + name + "'s own record", "it removes " + other + "'s record", "it changes nothing"}, Right: right,
 		Why: q.Actor(e) + " " + q.Text(e)})
 }
 
-// sent names a command of a release. Of a script the digest says nothing: that it runs in one step is what there is to know.
-func sent(args []string) string {
-	if strings.HasPrefix(strings.ToUpper(args[0]), "EVAL") {
-		return "the script that is to release its lock, which Redis runs in one step"
+// arrival says that a command of a release arrives, which its client may have sent long before, and only once. Of a script
+// the digest says nothing: that it runs in one step is what there is to know.
+func arrival(name string, e *trace.Event) string {
+	what := name + "'s " + trace.CommandText(e.Args) + " arrives"
+	if strings.HasPrefix(strings.ToUpper(e.Args[0]), "EVAL") {
+		what = name + "'s release, a script that Redis runs in one step, arrives"
 	}
-	return trace.CommandText(args)
+	if e.Copy {
+		what += " a second time"
+	}
+	return what
 }
 
 // reads reports whether a command is one that changes nothing.
@@ -383,7 +389,24 @@ func (q *quiz) worst() (choices []string, right int, why string, until int) {
 			}
 		}
 	}
+	if right == 1 && q.neverHad() {
+		right = 2
+	}
 	return outcomes[:], right, why, until
+}
+
+// neverHad reports whether nobody gets the lock after the story: the probe asks in vain, for ten years.
+func (q *quiz) neverHad() bool {
+	asked := false
+	for i := range q.Events {
+		if e := &q.Events[i]; e.Client != trace.None && q.Probing(e) {
+			if e.Kind == trace.KindGranted {
+				return false
+			}
+			asked = true
+		}
+	}
+	return asked && q.Ended(q.Last())
 }
 
 // stored is the answer to a question for the record as a sentence: "n1: B1-a586 (B's)" is what n1 stores.

@@ -130,11 +130,11 @@ func answersLikeTheNote(t *testing.T, tl *timeline.Timeline, q *timeline.Questio
 			}
 			return
 		}
-		if n.About == "record" && n.Answer != "nothing" && !strings.HasPrefix(q.Why, "n1 stores ") {
+		if n.About == "record" && n.Answer != trace.NoRecord && !strings.HasPrefix(q.Why, "n1 stores ") {
 			t.Errorf("%q is answered so: %s", q.Text, q.Why)
 		}
 		if n.About == "record" && strings.HasSuffix(got, "'s record") && strings.Contains(n.Answer, "("+strings.TrimSuffix(got, "'s record")+"'s)") ||
-			n.Answer == "nothing" && got == "no client's record" || trace.List(strings.Split(n.Answer, ", ")) == got {
+			n.Answer == trace.NoRecord && got == trace.NoRecord || trace.List(strings.Split(n.Answer, ", ")) == got {
 			return
 		}
 		t.Errorf("%q: %s, and the scenario says %s", q.Text, got, n.Answer)
@@ -269,4 +269,74 @@ func TestQuestionOfRecordsSpeaksOfRecords(t *testing.T) {
 		return
 	}
 	t.Error("asks nothing")
+}
+
+// A question says of a command what it does: one that arrives again was not sent again, one that a server doesn't run decides
+// nothing, and one server has no two records of a lock.
+func TestQuestionsAreOfWhatHappens(t *testing.T) {
+	again := 0
+	courseRuns(t, func(t *testing.T, tl *timeline.Timeline) {
+		for _, q := range tl.Questions() {
+			decides := tl.Event(q.Pos + 1)
+			if strings.HasSuffix(q.Text, "What does it do?") {
+				if sends := strings.Contains(q.Text, " sends "); sends || strings.Contains(q.Text, "a second time") != decides.Copy {
+					t.Errorf("%q is asked of %s", q.Text, tl.Line(decides))
+				}
+				if strings.Contains(decides.Reply, "NOSCRIPT") {
+					t.Errorf("%q is asked of %s", q.Text, tl.Line(decides))
+				}
+				if decides.Copy {
+					again++
+				}
+			}
+			for _, c := range q.Choices {
+				if len(tl.Nodes) == 1 && strings.Contains(c, "'s record and ") {
+					t.Errorf("%q offers %q of one server", q.Text, c)
+				}
+			}
+		}
+	})
+	if again == 0 {
+		t.Error("nothing arrives a second time")
+	}
+}
+
+// Nobody who answers that the lock is never had again is told that somebody is only kept waiting, and nobody who gets it is
+// said never to: as the probe finds it.
+func TestNeverIsNever(t *testing.T) {
+	never := 0
+	for _, sc := range scenarios.All() {
+		for _, lock := range []string{"setnx", "setpx-lua", "redlock", "redlock-hyperf", "redlock-strict-errors", "watchdog"} {
+			st, err := scenarios.FindStrategy(lock)
+			if err != nil {
+				t.Fatal(err)
+			}
+			run, err := sc.Run(st, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tl := timeline.New(run)
+			asked, had := false, false
+			for i := range run.Events {
+				if e := &run.Events[i]; e.Client != trace.None && run.Clients[e.Client] == trace.Probe {
+					asked, had = true, had || e.Kind == trace.KindGranted
+				}
+			}
+			for _, q := range tl.Questions() {
+				if len(q.Choices) != 5 {
+					continue
+				}
+				switch says := strings.HasPrefix(q.Choices[q.Right], "nobody ever"); {
+				case slices.Contains(run.Verdict(), trace.LV): // no client is ever through, and no probe comes
+				case says && (!asked || had), asked && !had && strings.HasPrefix(q.Choices[q.Right], "somebody is kept"):
+					t.Errorf("%s under %s: %q is answered with %q; the probe has asked: %t, has had it: %t", lock, sc.Name, q.Text, q.Choices[q.Right], asked, had)
+				case says:
+					never++
+				}
+			}
+		}
+	}
+	if never < 3 {
+		t.Errorf("never in %d runs", never)
+	}
 }

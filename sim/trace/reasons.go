@@ -61,9 +61,17 @@ func (e *Event) works() bool { return e.Phase == PhaseWork && e.Thread == 0 }
 
 func sleepText(_ *Trace, e *Event) string {
 	if e.works() {
-		return "works for " + Duration(e.By)
+		return "works for " + toldSpan(e.By)
 	}
-	return "sleeps for " + Duration(e.By)
+	return "sleeps for " + toldSpan(e.By)
+}
+
+// toldSpan is a span as it is told: what is drawn at random is no whole number of milliseconds, and nobody needs the rest.
+func toldSpan(d time.Duration) string {
+	if d > time.Millisecond {
+		d = d.Round(time.Millisecond)
+	}
+	return Duration(d)
 }
 
 func wakeText(_ *Trace, e *Event) string {

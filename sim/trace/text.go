@@ -110,6 +110,14 @@ func (c *ClientState) InStrategy() bool {
 	return c.Extends && !c.Stopped && !c.Crashed
 }
 
+// Unrun reports whether a server refuses to run a script because it has no text of that digest: its client sends it anew.
+func (e *Event) Unrun() bool {
+	return e.Kind == KindExecute && strings.HasPrefix(e.Reply, "error NOSCRIPT")
+}
+
+// NoRecord is the answer to whose record a server has, where it has no client's.
+const NoRecord = "no client's record"
+
 // List joins parts with commas, and an "and" before the last.
 func List(parts []string) string {
 	if last := len(parts) - 1; last > 0 {
