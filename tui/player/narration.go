@@ -157,7 +157,7 @@ func (p *Player) tellEvidence(t *draw.Paragraphs, width int, whole bool) (curren
 func (p *Player) tellStop(t *draw.Paragraphs) {
 	if r := p.Remedies.For(p.shown()); r != nil {
 		text := r.Text(p.Keys.Compare.Help().Key + ", " + p.Keys.Enter.Help().Key)
-		if !r.Stops() { // it fails here, too: that is nothing to tick
+		if !r.Recommended() { // it fails here, too, or is bad: that is nothing to tick
 			t.Add(draw.Plain, "", text)
 			return
 		}

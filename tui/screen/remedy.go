@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"lockstep/scenarios/advice"
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 )
@@ -18,6 +19,9 @@ type Remedy struct {
 	Strategy int           // its place in the library
 	Name     string        // of the lock
 	Still    trace.Verdict // the failures that it does show: the other lock has shown them, too
+	Bad      bool          // it fails where every lock has to hold, so nobody is to take it for that
+	Next     bool          // the lesson goes on with it
+	Falls    string        // a scenario under which it fails, if that is to be said of it
 }
 
 // Remedies are the remedies that are known for a run, by the failures.
@@ -68,11 +72,39 @@ func (l *Library) Remedies(scenario, strategy int, t *trace.Trace, first []strin
 		}
 		for _, c := range shown {
 			if r, any := found[c]; !slices.Contains(still, c) && (!any || len(still) == 0 && len(r.Still) > 0) {
-				found[c] = Remedy{c, i, name, still}
+				found[c] = l.remedy(c, i, still, slices.Contains(first, name))
 			}
 		}
 	}
 	return found
+}
+
+// remedy says of a lock that doesn't show a failure what else there is to say: that it is bad, or the lesson's next, and what it
+// falls to all the same, as the course shows it. What the built-in scenarios expect is what their runs show: tests hold the
+// engine to it.
+func (l *Library) remedy(code trace.Code, strategy int, still trace.Verdict, next bool) Remedy {
+	r := Remedy{Code: code, Strategy: strategy, Name: l.Strategies[strategy].Name, Still: still, Next: next}
+	basics, forbidden := advice.Basics()
+	for _, name := range basics {
+		if sc := l.Named(name); sc >= 0 && !r.Bad {
+			v, _ := l.Scenarios[sc].Expect(r.Name)
+			if r.Bad = slices.ContainsFunc(v, func(c trace.Code) bool { return slices.Contains(forbidden, c) }); r.Bad {
+				r.Falls = name
+			}
+		}
+	}
+	if !r.Bad && !next {
+		return r
+	}
+	for _, lesson := range l.Lessons {
+		for _, step := range lesson.Steps {
+			if step.Strategy == r.Name && len(failuresOf(step.Verdict)) > 0 {
+				r.Falls = step.Scenario
+				return r
+			}
+		}
+	}
+	return r
 }
 
 // whole reports whether each failure has a lock that shows none.
@@ -111,10 +143,25 @@ func failuresOf(v trace.Verdict) trace.Verdict {
 // Stops reports whether the lock shows no failure at all.
 func (r *Remedy) Stops() bool { return len(r.Still) == 0 }
 
-// Text says which lock would have stopped a failure; or first that it fails, too, and then what it would have stopped.
+// Recommended reports whether the lock can be ticked as what would have stopped it: it stops it, and is not bad.
+func (r *Remedy) Recommended() bool { return r.Stops() && !r.Bad }
+
+// Text says which lock would have stopped a failure; or first that it fails, too, and then what it would have stopped. Of a
+// lock that is bad, or the lesson's next, it says so, and what it falls to elsewhere.
 func (r *Remedy) Text(key string) string {
-	if r.Stops() {
-		return fmt.Sprintf("What would have stopped it: %s (%s).", r.Name, key)
+	name := r.Name
+	if r.Next {
+		name += ", the next step of the lesson,"
 	}
-	return fmt.Sprintf("%s shows %s here all the same, but not the %s (%s).", r.Name, r.Still, r.Code, key)
+	falls := ""
+	if r.Falls != "" {
+		falls = ", and still falls to " + r.Falls
+	}
+	switch {
+	case !r.Stops():
+		return fmt.Sprintf("%s shows %s here all the same, but not the %s (%s).", name, r.Still, r.Code, key)
+	case r.Next || r.Bad:
+		return fmt.Sprintf("%s would have stopped it%s (%s).", name, falls, key)
+	}
+	return fmt.Sprintf("What would have stopped it: %s (%s).", name, key)
 }

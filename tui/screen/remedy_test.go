@@ -3,6 +3,7 @@ package screen_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -90,5 +91,61 @@ func TestRemediesAreNear(t *testing.T) {
 		if tt.want == nil && len(found) > 0 {
 			t.Errorf("%s under %s shows %s: named are %+v", tt.lock, tt.scenario, run.Verdict(), found)
 		}
+	}
+}
+
+// TestRemediesOfTheCourse goes through its steps: the lesson's next lock is called that, with what it falls to where the
+// course breaks it, and no lock is ticked that fails where every lock has to hold, in the course or outside.
+func TestRemediesOfTheCourse(t *testing.T) {
+	lib := screen.NewLibrary()
+	broken := map[string]bool{} // in some step of the course
+	for _, l := range lib.Lessons {
+		for _, s := range l.Steps {
+			for _, c := range s.Verdict {
+				broken[s.Strategy] = broken[s.Strategy] || c.Failure()
+			}
+		}
+	}
+	ticked, next := map[string]bool{}, 0
+	for _, l := range lib.Lessons {
+		for i, s := range l.Steps {
+			sc, lock := lib.Named(s.Scenario), lib.Strategy(s.Strategy)
+			run, err := lib.Run(lib.Scenarios[sc], lib.Strategies[lock], 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var goes []string
+			for _, later := range l.Steps[i+1:] {
+				if later.Scenario == s.Scenario {
+					goes = append(goes, later.Strategy)
+				}
+			}
+			for _, first := range [][]string{nil, goes} {
+				for c, r := range lib.Remedies(sc, lock, run, first) {
+					text := r.Text("c")
+					if r.Recommended() {
+						ticked[r.Name] = true
+					}
+					is := slices.Contains(first, r.Name)
+					if is != strings.Contains(text, "the next step of the lesson") {
+						t.Errorf("%s, %s under %s, %s: %s", l.Name, s.Strategy, s.Scenario, c, text)
+					}
+					if is && r.Stops() && broken[r.Name] != strings.Contains(text, "still falls to") {
+						t.Errorf("%s, %s under %s, %s doesn't say what it falls to, or does: %s", l.Name, s.Strategy, s.Scenario, c, text)
+					}
+					if is {
+						next++
+					}
+				}
+			}
+		}
+	}
+	for _, bad := range []string{"setnx", "setnx-expire", "timestamp-del", "getset-equal", "naive-del", "get-then-del"} {
+		if ticked[bad] {
+			t.Errorf("%s is ticked as what would have stopped something", bad)
+		}
+	}
+	if next == 0 || !ticked["setpx-lua"] {
+		t.Errorf("%d remedies are the next step; ticked are %v", next, ticked)
 	}
 }
