@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"lockstep/sim/trace"
 )
@@ -155,6 +156,14 @@ func (c *causes) storedClause(e *trace.Event) *clause {
 		text: where + " stores " + c.Clients[e.Client] + "'s record at " + trace.Brief(e.At)}
 }
 
+// on says on which of several servers a record is.
+func (c *causes) on(node int) string {
+	if len(c.s.Primary) > 1 {
+		return " on " + c.Nodes[node]
+	}
+	return ""
+}
+
 // takeLoss adds the clause of an event by which a client's record goes.
 func (c *causes) takeLoss(e *trace.Event) {
 	rec := c.s.LockRecord(e.Node)
@@ -168,7 +177,7 @@ func (c *causes) takeLoss(e *trace.Event) {
 		switch gone := ch.After == nil; {
 		case ch.Key != c.s.Key:
 		case e.Kind == trace.KindExpire:
-			c.add(loses, e, owner, "%s's record expires", name)
+			c.add(loses, e, owner, "%s's record%s expires", name, c.on(e.Node))
 		case e.Kind == trace.KindEvict:
 			c.add(loses, e, owner, "%s drops %s's record", c.Nodes[e.Node], name)
 		case e.Client == trace.None:
@@ -189,7 +198,7 @@ func (c *causes) takeLoss(e *trace.Event) {
 func (c *causes) chosen(b Breach) (found []*clause) {
 	switch b.Code {
 	case trace.PD, trace.BD, trace.FN:
-		found = []*clause{c.leftBehind(b)}
+		found = c.leftBehind(b)
 	case trace.DG, trace.OV, trace.SW, trace.FR:
 		found = c.between(b)
 	case trace.GAP:
@@ -272,7 +281,12 @@ func (c *causes) between(b Breach) []*clause {
 			}
 		}
 	}
-	take(func(x *clause, newer party) bool { return c.stored(newer, x.node, x.seq) })
+	take(func(x *clause, newer party) bool { // of several servers the one that is evidence
+		return slices.Contains(b.Events, x.seq) && c.stored(newer, x.node, x.seq)
+	})
+	if loss == nil {
+		take(func(x *clause, newer party) bool { return c.stored(newer, x.node, x.seq) })
+	}
 	if loss == nil { // the newer record was out of date when it came, so that nothing was stored
 		take(func(x *clause, newer party) bool { return x.seq < newer.seq && slices.Contains(b.Events, x.seq) })
 	}
@@ -380,8 +394,9 @@ func (c *causes) fence(p party) int64 {
 
 // leftBehind is the crash or the silence after which a record stays, if that is what the violation
 // begins with. Or else it is the failure of a server that is down when a client is refused; or that has
-// the record then, because a replica with it took over, or because its owner had still to act.
-func (c *causes) leftBehind(b Breach) *clause {
+// the record then, because a replica with it took over, or because its owner had still to act. Of several servers that are
+// down it is all of them.
+func (c *causes) leftBehind(b Breach) []*clause {
 	refused := b.Last()
 	if b.Code != trace.FN && len(b.Events) > 1 {
 		refused = b.Events[1]
@@ -397,9 +412,9 @@ func (c *causes) leftBehind(b Breach) *clause {
 	}
 	x := c.last(func(x *clause) bool { return x.kind == ends && x.of() == owner && x.seq < refused })
 	if x != nil {
-		return x
+		return []*clause{x}
 	}
-	return c.last(func(x *clause) bool {
+	x = c.last(func(x *clause) bool {
 		if x.kind != fails || x.who != trace.None || x.seq >= refused {
 			return false
 		}
@@ -407,6 +422,32 @@ func (c *causes) leftBehind(b Breach) *clause {
 		has := r != nil && r.Owner == owner
 		return !s.Nodes[x.node].Up || has && (x.event == trace.KindFailover || c.acts(owner.Client, x.seq, refused))
 	})
+	if x == nil || x.event != trace.KindDown || s.Nodes[x.node].Up {
+		return []*clause{x}
+	}
+	return c.fallen(func(x *clause) bool { return x.seq < refused && !s.Nodes[x.node].Up })
+}
+
+// fallen are the clauses of the servers that are down, one for all that go down at one instant.
+func (c *causes) fallen(down func(*clause) bool) (found []*clause) {
+	var at []time.Duration
+	names := map[time.Duration][]string{}
+	for i := range c.all {
+		x := &c.all[i]
+		if x.event != trace.KindDown || !down(x) {
+			continue
+		}
+		now := c.Events[x.seq-1].At
+		if names[now] = append(names[now], c.Nodes[x.node]); len(names[now]) == 1 {
+			at, found = append(at, now), append(found, x)
+		}
+	}
+	for i, now := range at {
+		if len(names[now]) > 1 {
+			found[i].text = trace.List(names[now]) + " go down at " + trace.Brief(now)
+		}
+	}
+	return found
 }
 
 // acts reports whether a client does anything between two events.

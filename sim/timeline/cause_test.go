@@ -3,7 +3,9 @@ package timeline_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"lockstep/scenarios"
@@ -140,4 +142,42 @@ func runOf(t *testing.T, lock, script string) *timeline.Timeline {
 		t.Fatal(err)
 	}
 	return timeline.New(tr)
+}
+
+// A cause says nothing that contradicts its evidence: a record that is said to expire does so at one of these events, where one
+// is among them, and of the servers that are down when a client is refused none is left out.
+func TestCausesAgreeWithTheirEvidence(t *testing.T) {
+	expires, down := regexp.MustCompile(`record (?:on (n\d) )?expires at ([0-9.]+\w*)`), regexp.MustCompile(`((?:n\d(?:, | and )?)+) goe?s? down at`)
+	said := [2]int{}
+	courseRuns(t, func(t *testing.T, tl *timeline.Timeline) {
+		for _, b := range tl.Breaches {
+			cause, among := tl.Cause(b), map[string]bool{}
+			for _, seq := range b.Events {
+				if e := tl.Event(tl.After(seq)); e.Kind == trace.KindExpire {
+					among[trace.Brief(e.At)] = true
+				}
+			}
+			for _, m := range expires.FindAllStringSubmatch(cause, -1) {
+				if said[0]++; len(among) > 0 && !among[m[2]] {
+					t.Errorf("%s: the evidence has expiries at %v: %s", b.Code, among, cause)
+				}
+				if several := len(tl.Nodes) > 1 && len(tl.NewState().Primary) > 1; several != (m[1] != "") {
+					t.Errorf("%s: of %d servers: %s", b.Code, len(tl.Nodes), cause)
+				}
+			}
+			m := down.FindStringSubmatch(cause)
+			if m == nil || b.Code != trace.FN {
+				continue
+			}
+			said[1]++
+			for n, node := range tl.StateAt(b.Pos).Nodes {
+				if named := strings.Contains(m[1], tl.Nodes[n]); named == node.Up {
+					t.Errorf("%s: %s is up: %t: %s", b.Code, tl.Nodes[n], node.Up, cause)
+				}
+			}
+		}
+	})
+	if said[0] == 0 || said[1] == 0 {
+		t.Errorf("causes tell of %d expiries and %d servers that are down", said[0], said[1])
+	}
 }

@@ -49,10 +49,11 @@ type Player struct {
 	axes            pane.Axes
 	view            view
 	source          bool
-	picked          int         // the violation whose evidence is lit, or none
-	proving         bool        // the key that goes round its evidence has left its position
-	sought          *trace.Code // the violation that a search was after, or nil
-	quiz            *quiz.Quiz  // of the run
+	picked          int          // the violation whose evidence is lit, or none
+	proving         bool         // the key that goes round its evidence has left its position
+	sought          *trace.Code  // the violation that a search was after, or nil
+	quiz            *quiz.Quiz   // of the run
+	again           map[int]bool // by the positions of its questions: it had been answered before, and doesn't count
 	find            finder
 	focus           panel
 	overflows       bool // the pane in focus has more than it has rows for
@@ -128,7 +129,7 @@ type tickMsg int
 
 // New plays a strategy under a scenario, both places in the library, from the beginning.
 func New(app *screen.App, strategy, scenario int) *Player {
-	return &Player{App: app, speed: usualSpeed, Strategy: strategy, scenario: scenario, picked: none, quiz: quiz.Without(nil), Asks: true}
+	return &Player{App: app, speed: usualSpeed, Strategy: strategy, scenario: scenario, picked: none, quiz: quiz.Without(nil), again: map[int]bool{}, Asks: true}
 }
 
 // Open begins at a position.

@@ -271,6 +271,15 @@ func TestPredictionIsAskedThenProvenThenExplained(t *testing.T) {
 	if right, of := p.Progress.Score(); right != 0 || of != 1 {
 		t.Errorf("the score is %d of %d", right, of)
 	}
+	if strings.Contains(v, "answered this one before") {
+		t.Errorf("the first answer is said to be another:\n%s", a.View())
+	}
+	p.Display(p.Run, 0) // as when it is played again
+	p.goTo(q.Pos)
+	a.Press(fmt.Sprint(q.Right+1) + " enter")
+	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, "0 of 1; you have answered") {
+		t.Errorf("it doesn't say why the score stands still:\n%s", a.View())
+	}
 }
 
 // In front of a class nobody's answer is scored, and enter shows it.

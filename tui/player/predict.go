@@ -39,7 +39,7 @@ func (p *Player) guess(choice int) {
 	default:
 		p.quiz.Answer(p.Pos, choice-1)
 		if p.scores() {
-			p.Progress.Guess(fmt.Sprintf("%s/%s/at-%d", p.Run.Scenario, p.Run.Strategy, q.Pos), choice-1 == q.Right)
+			p.again[q.Pos] = !p.Progress.Guess(fmt.Sprintf("%s/%s/at-%d", p.Run.Scenario, p.Run.Strategy, q.Pos), choice-1 == q.Right)
 		}
 	}
 }
@@ -51,12 +51,16 @@ func (p *Player) teller() *quiz.Teller {
 	}}
 }
 
-func (p *Player) score() string {
+func (p *Player) score(q *timeline.Question) string {
 	if !p.scores() {
 		return ""
 	}
 	right, of := p.Progress.Score()
-	return fmt.Sprintf("Predicted correctly so far: %d of %d.", right, of)
+	text := fmt.Sprintf("Predicted correctly so far: %d of %d", right, of)
+	if p.again[q.Pos] {
+		return text + "; you have answered this one before, and the first answer counts."
+	}
+	return text + "."
 }
 
 // sentence begins a sentence.

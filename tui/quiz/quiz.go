@@ -177,10 +177,10 @@ func (z *Quiz) ToQuestion(pos, to int) int {
 // Teller is how a screen tells of a quiz.
 type Teller struct {
 	Glyphs *draw.Glyphs
-	Enter  string                // the key that goes on
-	Class  bool                  // the questions are for a room, which types no digits
-	Score  func() string         // of the predictions so far
-	Known  func(why string) bool // it is on the screen already
+	Enter  string                            // the key that goes on
+	Class  bool                              // the questions are for a room, which types no digits
+	Score  func(q *timeline.Question) string // of the predictions so far, this one among them
+	Known  func(why string) bool             // it is on the screen already
 }
 
 // Ask tells the question at a position.
@@ -245,9 +245,9 @@ func (z *Quiz) judge(t *draw.Paragraphs, q *timeline.Question, by *Teller) {
 	case None:
 		t.Add(draw.Good, "", z.truth(q))
 	case q.Right:
-		t.Add(draw.Good, by.Glyphs.Granted+" ", "You said: "+right+". Right. "+by.Score())
+		t.Add(draw.Good, by.Glyphs.Granted+" ", "You said: "+right+". Right. "+by.Score(q))
 	default:
-		t.Add(draw.Breach, by.Glyphs.Bad+" ", "You said: "+q.Choices[g]+". It is: "+right+". "+by.Score())
+		t.Add(draw.Breach, by.Glyphs.Bad+" ", "You said: "+q.Choices[g]+". It is: "+right+". "+by.Score(q))
 	}
 	if !by.Known(q.Why) {
 		t.Add(draw.Plain, "  ", q.Why)
