@@ -171,3 +171,35 @@ func TestReadersAreToldNothingForAuthors(t *testing.T) {
 		}
 	}
 }
+
+// A client whose work an exception has ended is not said to hang, or to be dead, or to hold the lock as if it used it.
+func TestAnExceptionIsNoHang(t *testing.T) {
+	for _, lock := range []string{"setpx-lua", "watchdog", "setnx"} {
+		tl := timeline.New(cell{"no-finally", lock}.of(t))
+		wrong := regexp.MustCompile(`(?i)hang|HUNG|nobody alive|A holds the lock`)
+		state, thrown := tl.NewState(), false
+		for pos := 1; pos <= tl.Last(); pos++ {
+			e := tl.Event(pos)
+			state.Apply(e)
+			if thrown = thrown || e.Kind == trace.KindHang; !thrown || tl.Probing(e) {
+				continue
+			}
+			texts := []string{tl.Text(e), state.Clients[0].Doing(), tl.Holders(state)}
+			_, fresh := tl.Breached(pos)
+			for _, b := range fresh {
+				texts = append(texts, b.Text)
+			}
+			for _, text := range texts {
+				if wrong.MatchString(text) {
+					t.Fatalf("%s: %s", lock, text)
+				}
+			}
+			if bar := tl.Bar(timeline.Lane{Kind: timeline.Deeds, Index: 0}, pos).Kind; bar == timeline.Hung {
+				t.Fatalf("%s: it is drawn as a hang", lock)
+			}
+		}
+		if !thrown {
+			t.Errorf("%s: there is no exception", lock)
+		}
+	}
+}

@@ -350,6 +350,8 @@ func (d *drawing) does(l timeline.Lane, y int) {
 			d.late(s.from, func(p *pen) { p.chip("ls-dim", s.from+10, y+7, 18, "crashed") })
 		case timeline.Hung:
 			d.bar(s, "ls-paused"+stroke, y+6, 20, marks, "ls-fg", "hangs for good", "hangs")
+		case timeline.Failed:
+			d.bar(s, "ls-paused"+stroke, y+6, 20, marks, "ls-fg", "ended by an exception", "failed")
 		case timeline.PausedInside:
 			d.pause(s, "ls-paused"+stroke, y, marks, "paused", "paused inside, "+d.length(s), "paused "+d.length(s))
 		case timeline.Paused:

@@ -99,8 +99,16 @@ func (m *Monitor) relief(e *trace.Event) {
 	if !enough && e.Kind != trace.KindGranted {
 		return
 	}
-	m.report(e.At, trace.BD, fmt.Sprintf("what %s left behind kept others out for %s from the first refusal on, though nobody alive held the lock", m.name(b.by.Client), trace.Duration(e.At-b.since)), b.written, b.refused, e.Seq)
+	m.report(e.At, trace.BD, fmt.Sprintf("what %s left behind kept others out for %s from the first refusal on, though %s", m.name(b.by.Client), trace.Duration(e.At-b.since), m.unheld("held", "had")), b.written, b.refused, e.Seq)
 	b.open = false
+}
+
+// unheld says why the record that blocks is nobody's: a client whose main thread has stopped is alive, and has its lease.
+func (m *Monitor) unheld(holds, has string) string {
+	if c := m.blocked.by.Client; m.s.Clients[c].Hung && !m.s.Clients[c].Crashed {
+		return m.name(c) + "'s main thread " + has + " stopped"
+	}
+	return "nobody alive " + holds + " the lock"
 }
 
 // without counts the nodes that are up, and those of them that don't hold an
@@ -134,7 +142,7 @@ func (m *Monitor) without(a trace.Acquisition) (free, up int) {
 // each PD that it finds, with the probe. Both count by [OnlyOrphans].
 func (m *Monitor) NeverGranted(now time.Duration, seq int) {
 	if b := &m.blocked; b.open {
-		m.report(now, trace.PD, fmt.Sprintf("nobody alive holds the lock, and what %s left behind never goes away", m.name(b.by.Client)), b.written, b.refused, seq)
+		m.report(now, trace.PD, fmt.Sprintf("%s, and what %s left behind never goes away", m.unheld("holds", "has"), m.name(b.by.Client)), b.written, b.refused, seq)
 		b.open = false
 		return
 	}

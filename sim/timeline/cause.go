@@ -40,6 +40,27 @@ func (t *Timeline) clauses(b Breach) []*clause {
 	return c.chosen(b)
 }
 
+// Command is the client's command by which a violation between two acquisitions came about: the last one that proves it, or
+// else that by which the one's record went. It is nil where a failure, an expiry or a clock did it.
+func (t *Timeline) Command(b Breach) *trace.Event {
+	switch b.Code {
+	case trace.DG, trace.OV, trace.SW:
+	default:
+		return nil
+	}
+	for _, seq := range slices.Backward(b.Events) {
+		if e := &t.Events[seq-1]; e.Kind == trace.KindExecute && e.Client != trace.None {
+			return e
+		}
+	}
+	for _, x := range slices.Backward(t.clauses(b)) {
+		if x.kind == loses && x.event == trace.KindExecute && t.Events[x.seq-1].Client != x.who {
+			return &t.Events[x.seq-1]
+		}
+	}
+	return nil
+}
+
 // clause is an event that can be a cause, in words.
 type clause struct {
 	kind  clauseKind

@@ -181,3 +181,34 @@ func TestCausesAgreeWithTheirEvidence(t *testing.T) {
 		t.Errorf("causes tell of %d expiries and %d servers that are down", said[0], said[1])
 	}
 }
+
+// The line of code that a violation between two clients is put down to is that of the command that did it, and not that of the
+// one by which a client came in afterwards.
+func TestCommandIsTheOneThatDidIt(t *testing.T) {
+	sc, err := scenarios.Find("takeover-race")
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := scenarios.FindStrategy("timestamp-del")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := sc.Run(st, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tl := timeline.New(run)
+	for _, b := range tl.Breaches {
+		e := tl.Command(b)
+		switch b.Code {
+		case trace.DG, trace.OV, trace.SW:
+			if e == nil || tl.Clients[e.Client] != "B" || e.Args[0] != "DEL" && e.Args[0] != "del" {
+				t.Errorf("%s is put down to %+v", b.Code, e)
+			}
+		default:
+			if e != nil {
+				t.Errorf("%s is between no two clients, and put down to %s", b.Code, tl.Line(e))
+			}
+		}
+	}
+}

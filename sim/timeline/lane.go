@@ -75,6 +75,7 @@ const (
 	Held         // Deeds: held up by the script outside the critical section, which is no pause
 	HeldInside   // Deeds: held up in it
 	Hung         // Deeds: paused for good
+	Failed       // Deeds: an exception has ended its work
 	Inside       // Deeds: in the critical section
 	Crashed      // Deeds
 
@@ -118,6 +119,8 @@ func (c *Client) deed() BarKind {
 	switch {
 	case c.Crashed:
 		return Crashed
+	case c.Threw:
+		return Failed
 	case c.Hung:
 		return Hung
 	case c.Held && c.Inside:

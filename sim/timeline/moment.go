@@ -27,6 +27,7 @@ type Client struct {
 	Paused   bool
 	Held     bool // paused, and not in the story
 	Hung     bool // paused for good
+	Threw    bool // hung, because an exception has ended its work
 	Crashed  bool
 	Stopped  bool // has finished, or the run is over for it
 }
@@ -57,7 +58,7 @@ func momentOf(s *trace.State, need int) Moment {
 		c := &s.Clients[i]
 		m.Clients[i] = Client{
 			Wants: c.Phase == trace.PhaseAcquire, Believed: c.Lease.Believed, Live: c.Lease.Live, Inside: c.Lease.Inside,
-			Paused: c.Paused, Held: c.Held, Hung: c.Hung, Crashed: c.Crashed, Stopped: c.Stopped,
+			Paused: c.Paused, Held: c.Held, Hung: c.Hung, Threw: c.Threw, Crashed: c.Crashed, Stopped: c.Stopped,
 		}
 	}
 	m.Nodes = make([]Node, len(s.Nodes))

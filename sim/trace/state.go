@@ -45,6 +45,7 @@ type ClientState struct {
 	Asleep   bool // sleeping of its own accord, or waiting for a published message
 	Crashed  bool
 	Hung     bool // its main thread will never go on
+	Threw    bool // hung, because an exception has ended its work
 	Stopped  bool // finished, or the run is over for it
 	Extends  bool // a thread of it is inside Extend
 	Rebuilds bool // it has queried the database, and not yet written the result to the cache
@@ -294,7 +295,7 @@ func (c *ClientState) applyProcess(e *Event) {
 		c.Crashed, c.Paused, c.Held, c.Asleep, c.Rebuilds, c.Phase, c.Pending = true, false, false, false, false, PhaseIdle, nil
 		c.Lease.Believed, c.Lease.Live, c.Lease.Inside = false, false, false
 	case KindHang:
-		c.Hung = true
+		c.Hung, c.Threw = true, e.Note != ""
 	case KindStop:
 		c.Stopped = true
 		c.Lease.Inside, c.Rebuilds = false, false

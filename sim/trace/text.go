@@ -68,6 +68,8 @@ func (c *ClientState) Doing() string {
 		return "crashed"
 	case c.Stopped:
 		return "finished"
+	case c.Threw:
+		return what + ", FAILED"
 	case c.Hung:
 		return what + ", HUNG"
 	case c.Held:
@@ -204,6 +206,13 @@ func (t *Trace) holder(s *State, client int) string {
 			has = "Redis has somebody's record"
 		}
 		return name + " thinks it has the lock; " + has + "."
+	}
+	if s.Clients[client].Threw {
+		name += "'s work has failed, and nobody releases its lock; its"
+		if l.Deadline == Never {
+			return name + " lease has no deadline."
+		}
+		return name + " lease ends at " + Brief(l.Deadline) + t.countOf(client, l.Deadline, false) + "."
 	}
 	if l.Deadline == Never {
 		return name + " holds the lock, without a deadline."

@@ -302,6 +302,8 @@ func (tl *plot) drawBar(l timeline.Lane, y int, s timeline.Span) {
 		tl.bar(y, s, t.Held, k, " held up inside "+tl.length(l, s)+" ", " held up "+tl.length(l, s)+" ", " held up ")
 	case timeline.Hung:
 		tl.bar(y, s, t.Paused, k, " hangs for good ", " hangs ")
+	case timeline.Failed:
+		tl.bar(y, s, t.Paused, k, " ended by an exception ", " failed ")
 	case timeline.Inside:
 		tl.bar(y, s, t.Inside, k)
 	case timeline.Crashed:
@@ -362,7 +364,7 @@ func (tl *plot) drawClient(l timeline.Lane, y int) {
 		switch s.Kind {
 		case timeline.Paused, timeline.PausedInside:
 			tl.bar(y, s, tl.Theme.Paused, k, " paused "+tl.length(l, s)+" ", " paused ")
-		case timeline.Held, timeline.HeldInside, timeline.Hung, timeline.Inside:
+		case timeline.Held, timeline.HeldInside, timeline.Hung, timeline.Failed, timeline.Inside:
 			tl.drawBar(l, y, s)
 		}
 	}

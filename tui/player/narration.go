@@ -48,10 +48,6 @@ func (p *Player) story(width int, whole bool) told.Story {
 		p.quiz.Judge(&t, p.Pos, p.teller())
 	}
 	p.tellLesson(&t)
-	if p.lesson != nil && p.Pos >= p.Run.Told() {
-		t.Gap()
-		s.Hint = p.tellNext(&t)
-	}
 	if p.lesson == nil && p.Pos > 0 && p.Pos == p.Run.Last() {
 		t.Gap()
 		p.tellEnd(&t)
@@ -75,6 +71,10 @@ func (p *Player) story(width int, whole bool) told.Story {
 		dated = true
 		p.tellNote(&t, n, at)
 	}
+	if p.lesson != nil && p.Pos >= p.Run.Told() { // last, as it answers what the words above may ask
+		t.Gap()
+		s.Hint = p.tellNext(&t)
+	}
 	p.quiz.Ask(&t, p.Pos, p.teller())
 	if len(t.Lines) == 0 && !p.Teaching {
 		k := &p.Keys
@@ -89,11 +89,12 @@ func (p *Player) story(width int, whole bool) told.Story {
 }
 
 func (p *Player) tellNote(t *draw.Paragraphs, n trace.Note, at string) {
-	switch text := at + n.Prose(); n.Kind {
+	text, own := at+n.Prose(), p.scripted() && p.Library.Scenarios[p.scenario].Path() != ""
+	switch n.Kind {
 	case trace.NoteAsk:
 		t.Add(draw.Strong, "? ", text)
 	case trace.NoteMissed:
-		t.Add(draw.Dim, "~ ", text)
+		t.Add(draw.Dim, draw.Either(own, "~ ", ""), text) // the mark is for the author of a script
 	default:
 		t.Add(draw.Plain, "", text)
 	}

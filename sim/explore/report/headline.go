@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 
+	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 )
 
@@ -25,13 +26,16 @@ func Headline(t *trace.Trace, code trace.Code) string {
 	return text
 }
 
-// culprit is the line of code of the violation's last step: of the last event that proves
-// it, or of the last one before by the same client. Steps of the caller, such as entering the
+// culprit is the line of code of the command by which the violation came about, or else of its last step: of the last event
+// that proves it, or of the last one before by the same client. Steps of the caller, such as entering the
 // critical section, have no line of the lock's, and commands and readings of clocks have.
 func culprit(t *trace.Trace, code trace.Code) trace.Source {
 	for _, found := range t.Violations {
 		if found.Code != code {
 			continue
+		}
+		if e := timeline.New(t).Command(timeline.Breach{Violation: &found}); e != nil && e.Source.File != "" {
+			return e.Source
 		}
 		for _, last := range slices.Backward(found.Events) {
 			for i := last - 1; i >= 0; i-- {
