@@ -205,6 +205,7 @@ test.yaml:4: a position is one word (acquire, done, granted, read, release, work
 	{"the same client twice", with("  clients: [A, A]\n"), "3: there are two clients named A"},
 	{"nine clients", with("  clients: [a, b, c, d, e, f, g, h, i]\n"), "3: more than 8 clients"},
 	{"a word for a client", with("  clients: {A: 1s}\n"), `3: "A" needs keys and values, and got "1s"`},
+	{"words for no number of servers", in("  - say: x\n    servers: sevral\n"), `4: unknown number of servers "sevral"; did you mean "several"?`},
 	{"an update without a database", in("  - update: database\n"), `3: there is no database: it goes with "workload: cache"`},
 	{"an update of the cache", "title: x\nsetup: {workload: cache}\nscript: [update: cache]\n", `3: unknown thing to update "cache": it is one of database`},
 	{"an update with a typo", "title: x\nsetup: {workload: cache}\nscript: [update: databse]\n", `3: unknown thing to update "databse"; did you mean "database"?`},
