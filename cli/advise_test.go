@@ -47,7 +47,7 @@ func TestEverythingIsExplained(t *testing.T) {
 		"FR":           {trace.FR.Meaning()[1:], "naive_del.go:", "foreign release: A's DEL removes B's record", "lockstep run naive-del late-release", "in none:", "foreign-release"},
 		"dn":           {trace.DN.Meaning()[1:], "does not count against a lock"},
 		"setpx-lua":    {"Chinese article, its lock (docs/sources/chinese.md)", "(https://redis.io/docs/", "strategies/setpx_lua.go", "Claim 1:", "SW OV", "pause-past-ttl"},
-		"late-release": {"31 locks, just run", "DG OV FR", "lockstep explain foreign-release"},
+		"late-release": {fmt.Sprintf("%d locks, just run", len(strategies.All())), "DG OV FR", "lockstep explain foreign-release"},
 		"fencing":      {"docs/failures/fencing.md", "Remedy:"},
 		"Lease":        {"token, deadline"},
 	} {

@@ -65,6 +65,31 @@ func TestNamedTestsExist(t *testing.T) {
 	}
 }
 
+// placed is a list of tests with the package in which they are said to be.
+var placed = regexp.MustCompile("((?:\\bTest[A-Z][A-Za-z0-9]*\\b(?:,| and)?\\s+)+)\\(`([a-z/]+)`\\)")
+
+// A test is in the package that a document names beside it: elsewhere `go test` of that package would run nothing, and pass.
+func TestNamedTestsAreInTheirPackage(t *testing.T) {
+	n := 0
+	for _, file := range documents(t) {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range placed.FindAllStringSubmatch(string(data), -1) {
+			there := tests(t, filepath.Join("..", m[2]))
+			for _, name := range testName.FindAllString(m[1], -1) {
+				if n++; !there[name] {
+					t.Errorf("%s says that %s is in %s, and it isn't", file, name, m[2])
+				}
+			}
+		}
+	}
+	if n < 10 {
+		t.Errorf("only %d tests are named with their package", n)
+	}
+}
+
 // tests are the names of the test functions in some folders.
 func tests(t *testing.T, folders ...string) map[string]bool {
 	t.Helper()

@@ -17,9 +17,10 @@
 // Package adapter makes a lock in another process a strategy: its commands go out on a
 // simulated client's connections.
 //
-// One package stands above the World: explore searches all schedules of a lock within
-// bounds, and has the engine replay its findings. Package claims, which imports nothing,
-// lists the claims about locks, each of which a test of this package tries to refute.
+// Three packages stand above the World: explore searches all schedules of a lock within
+// bounds, and has the engine replay its findings; solo runs a lock by itself; and verify compares runs with real
+// servers. Package claims, which imports nothing, lists the claims about locks, each of which a test of this package
+// tries to refute.
 //
 // # A run
 //

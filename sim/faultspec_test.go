@@ -106,3 +106,16 @@ func TestFaultsHaveWords(t *testing.T) {
 		}
 	}
 }
+
+// A kind of event is known to be a fault's if a fault emits it.
+func TestFaultsEventsAreKnown(t *testing.T) {
+	begins := map[trace.Kind]bool{}
+	for _, s := range Faults() {
+		begins[s.Event] = begins[s.Event] || !s.Ends && !s.Cache && s.Event != trace.KindNone
+	}
+	for k := range trace.Kind(trace.Kinds) {
+		if k.Fault() != begins[k] {
+			t.Errorf("trace says of the event %q that something goes wrong by it: %t; that a row of faultTable emits it: %t", k, k.Fault(), begins[k])
+		}
+	}
+}

@@ -19,7 +19,7 @@ type message struct {
 	args   []string
 	reply  []byte
 	short  [16]byte // where most replies have room
-	failed error    // instead of a reply: the node was down
+	failed error    // instead of a reply: the node was down, or had ended the connection
 
 	client, thread, node int
 	acq, cycle, command  int
@@ -164,11 +164,12 @@ func (w *World) lose(m *message, reply bool) {
 		lane = &m.conn.replies
 	}
 	for _, m := range lane.tear(m) {
-		w.drop(m, halfName(reply))
+		w.drop(m, reply)
 	}
 }
 
-func (w *World) drop(m *message, what string) {
+// drop loses a message: a request, a reply to one, or what a server has published.
+func (w *World) drop(m *message, reply bool) {
 	m.lost, m.held = true, false
 	m.gen++
 	if m.hangsUp {
@@ -180,8 +181,8 @@ func (w *World) drop(m *message, what string) {
 		return
 	}
 	client, node, command := w.clients[m.client].Name, w.nodes[m.node].Name, trace.CommandText(m.args)
-	note := fmt.Sprintf("%s's %s to %s is lost: %s", client, what, node, command)
-	if what == "reply" {
+	note := fmt.Sprintf("%s's %s to %s is lost: %s", client, halfName(reply), node, command)
+	if reply {
 		note = fmt.Sprintf("%s's reply to %s's %s is lost", node, client, command)
 	}
 	w.emit(&trace.Event{Kind: trace.KindLost, Client: m.client, Thread: m.thread, Node: m.node, Phase: m.phase, Cycle: m.cycle,

@@ -71,7 +71,7 @@ func New(cfg Config) (*World, error) {
 	for i, name := range cfg.servers() {
 		n, err := redis.New(i, name)
 		if err != nil {
-			return nil, fmt.Errorf("cannot make node %s: %w", name, err)
+			return nil, errors.Join(fmt.Errorf("cannot make node %s: %w", name, err), w.Close())
 		}
 		w.nodes = append(w.nodes, n)
 	}

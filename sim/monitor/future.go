@@ -8,9 +8,9 @@ import (
 	"lockstep/sim/trace"
 )
 
-// This file decides about the violations that are no condition on one event: bounded
-// blocking, which lasts (BD), and the two violations that last for ever (PD and LV), which
-// need a run that has ended or that is a lasso.
+// This file decides about the violations that no single event decides: bounded blocking, which lasts
+// (BD); those for ever, which need a run that has ended (PD) or that is a lasso (PD and LV); and a lock
+// that nobody can have at a run's end although no record is to blame (UA and DN).
 
 // Future describes the part of a situation that decides the coming events and that past
 // events don't show. Two situations with equal descriptions have equal continuations.
@@ -137,7 +137,7 @@ func (m *Monitor) without(a trace.Acquisition) (free, up int) {
 // number of servers that a strategy in fact needs doesn't count: one that asks for four of
 // five breaks the promise of a majority.
 //
-// The search gets the same result by another way (explorer.deadlocked): it has no spells of
+// The search gets the same result by another way (space.Explorer.DeadlockedIn): it has no spells of
 // blocking, tries to acquire once more at every end of its own, and has the engine play
 // each PD that it finds, with the probe. Both count by [OnlyOrphans].
 func (m *Monitor) NeverGranted(now time.Duration, seq int) {

@@ -43,7 +43,7 @@ var Rules = [...]Rule{
 	{Code: trace.DG, On: []trace.Kind{trace.KindGranted, trace.KindExtended}, Broken: doubleGrant, prove: (*Monitor).proveDoubleGrant},
 	{Code: trace.OV, On: []trace.Kind{trace.KindEnter}, Broken: overlap, Spared: Alone, prove: (*Monitor).proveOverlap},
 	{Code: trace.FR, On: []trace.Kind{trace.KindExecute}, Broken: foreignRelease, prove: (*Monitor).proveForeignRelease},
-	{Code: trace.PD, Elsewhere: "it is about the future: a further client asks at the end, by Monitor.NeverGranted in the engine and explorer.deadlocked in the search"},
+	{Code: trace.PD, Elsewhere: "it is about the future: a further client asks at the end, by Monitor.NeverGranted in the engine and space.Explorer.DeadlockedIn in the search"},
 	{Code: trace.LV, Elsewhere: "it is about the future: Monitor.livelock finds a situation that comes round again",
 		NotSearched: "no schedule of a search shows it; if it is asked to, the search reads it off the graph of all its situations, when that has closed"},
 	{Code: trace.GAP, On: []trace.Kind{trace.KindExtended}, Broken: brokenContinuity, prove: (*Monitor).proveBrokenContinuity},

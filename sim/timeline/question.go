@@ -335,35 +335,21 @@ func (q *quiz) write(i int) bool {
 // event.
 func (q *quiz) firstFault() int {
 	for i := range q.Events {
-		switch q.Events[i].Kind {
-		case trace.KindPause, trace.KindCrash, trace.KindDown, trace.KindNodeStep, trace.KindWallStep, trace.KindLost, trace.KindNetwork, trace.KindEvict, trace.KindFailover, trace.KindHang, trace.KindExit, trace.KindStray, trace.KindFlush:
+		if q.Events[i].Kind.Fault() {
 			return min(i+1, q.Last()-1)
 		}
 	}
 	return 1
 }
 
-// outcomes are what can come of a run, the worst last, in the words of a person who hasn't learned the codes. All of them are
+// outcomes are what can come of a run, by the worst [trace.Harm] of its violations, in the words of a person who hasn't learned the codes. All of them are
 // offered under every lock, so that the list tells nothing of what is to come.
 var outcomes = [...]string{
 	"nothing goes wrong",
-	"somebody is kept waiting or turned away, nothing worse",
-	"nobody ever gets it again, nothing worse",
-	"two have it at once, or one loses it unnoticed, nothing worse",
-	"an update is lost, or stored too late",
-}
-
-// severity is the index of a code in outcomes.
-func severity(c trace.Code) int {
-	switch c {
-	case trace.SW:
-		return 4
-	case trace.DG, trace.OV, trace.FR, trace.GAP:
-		return 3
-	case trace.PD, trace.LV:
-		return 2
-	}
-	return 1
+	trace.Delays:  "somebody is kept waiting or turned away, nothing worse",
+	trace.Blocks:  "nobody ever gets it again, nothing worse",
+	trace.Shares:  "two have it at once, or one loses it unnoticed, nothing worse",
+	trace.Damages: "an update is lost, or stored too late",
 }
 
 // outcome asks for the worst that the run shows, before the first violation is complete.
@@ -383,7 +369,7 @@ func (q *quiz) outcome(at int, text string) {
 func (q *quiz) worst() (choices []string, right int, why string, until int) {
 	until, why = q.Told(), "No property broke."
 	for _, b := range q.Breaches {
-		if n := severity(b.Code); n > right {
+		if n := int(b.Code.Harm()); n > right {
 			if right, why = n, q.Cause(b); n == len(outcomes)-1 {
 				until = b.Pos
 			}

@@ -23,18 +23,35 @@ const (
 // Codes lists all codes, worst first.
 var Codes = []Code{SW, DG, OV, FR, PD, LV, GAP, FN, UA, BD, DN}
 
-var codes = [...]struct{ short, named, meaning string }{
-	SW:  {"SW", "a stale write", "the resource accepted a write from a client although a holder with a newer grant had already touched it, or an update was lost; or a cache went back to an older version"},
-	DG:  {"DG", "a double grant", "two clients' leases on the same lock are live at one instant"},
-	OV:  {"OV", "overlapping critical sections", "two clients are inside the critical section at one instant"},
-	FR:  {"FR", "a foreign release", "a client's command removed, replaced, prolonged or shortened another's record while its lease was live or its Acquire under way"},
-	PD:  {"PD", "a permanent deadlock", "the lock can never be acquired again though no live client holds it"},
-	LV:  {"LV", "a livelock", "clients keep trying, the lock is free or split, nobody ever wins"},
-	GAP: {"GAP", "broken continuity", "an extension was reported as continuous although ownership had been lost in between"},
-	FN:  {"FN", "a false refusal", "a client was refused the lock, or given an error, while its own value was stored"},
-	UA:  {"UA", "unavailability", "nobody holds the lock, most of its servers are up, and yet nobody can have it"},
-	BD:  {"BD", "bounded blocking", "nobody alive held the lock, and yet it could not be acquired for a time"},
-	DN:  {"DN", "an outage", "nobody can have the lock because too few of its servers are up, which it never promised to survive"},
+// Harm is what a violation comes to for those who use the lock, in the order of how bad it is.
+type Harm uint8
+
+const (
+	Delays  Harm = iota + 1 // somebody is kept waiting or turned away
+	Blocks                  // nobody ever gets the lock again
+	Shares                  // two have the lock at once, or one loses it unnoticed
+	Damages                 // an update is lost, or stored too late
+)
+
+// reported are codes that don't count against a lock: see [Code.Failure].
+const reported = true
+
+var codes = [...]struct {
+	short, named, meaning string
+	harm                  Harm
+	reported              bool
+}{
+	SW:  {"SW", "a stale write", "the resource accepted a write from a client although a holder with a newer grant had already touched it, or an update was lost; or a cache went back to an older version", Damages, !reported},
+	DG:  {"DG", "a double grant", "two clients' leases on the same lock are live at one instant", Shares, !reported},
+	OV:  {"OV", "overlapping critical sections", "two clients are inside the critical section at one instant", Shares, !reported},
+	FR:  {"FR", "a foreign release", "a client's command removed, replaced, prolonged or shortened another's record while its lease was live or its Acquire under way", Shares, !reported},
+	PD:  {"PD", "a permanent deadlock", "the lock can never be acquired again though no live client holds it", Blocks, !reported},
+	LV:  {"LV", "a livelock", "clients keep trying, the lock is free or split, nobody ever wins", Blocks, !reported},
+	GAP: {"GAP", "broken continuity", "an extension was reported as continuous although ownership had been lost in between", Shares, !reported},
+	FN:  {"FN", "a false refusal", "a client was refused the lock, or given an error, while its own value was stored", Delays, !reported},
+	UA:  {"UA", "unavailability", "nobody holds the lock, most of its servers are up, and yet nobody can have it", Delays, reported},
+	BD:  {"BD", "bounded blocking", "nobody alive held the lock, and yet it could not be acquired for a time", Delays, reported},
+	DN:  {"DN", "an outage", "nobody can have the lock because too few of its servers are up, which it never promised to survive", Delays, reported},
 }
 
 // String returns the code's short name, such as DG.
@@ -60,7 +77,10 @@ func (c Code) Meaning() string { return codes[c].meaning }
 // Failure reports whether the code counts against a lock. The others are only reported: every
 // lease causes bounded blocking after a crash, every lock ends with the last of its servers,
 // and a lock that nobody can have does no harm to what it protects.
-func (c Code) Failure() bool { return c < UA }
+func (c Code) Failure() bool { return !codes[c].reported }
+
+// Harm returns what the violation comes to for those who use the lock.
+func (c Code) Harm() Harm { return codes[c].harm }
 
 // ParseCode finds a code by its short name, the inverse of String. It returns false for an
 // unknown name.

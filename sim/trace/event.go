@@ -38,8 +38,8 @@ const (
 	KindExecute     // a node executed it; the reply is in flight
 	KindReceive     // the client read the reply
 	KindTimeout     // the client gave up waiting for the reply
-	KindUnreachable // a command arrived at a node that is down
-	KindDisconnect  // the client learnt that the node is down
+	KindUnreachable // a command arrived at a node that is down, or on a connection that the node has ended
+	KindDisconnect  // the client learnt that
 	KindLost        // the network lost a request or a reply
 	KindBlock       // a node keeps a command waiting for an element
 	KindPush        // a node sent a published message to a subscriber

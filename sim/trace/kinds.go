@@ -105,6 +105,20 @@ var kinds = [...]struct {
 // String returns the kind's word, which formats and commands use; it never changes.
 func (k Kind) String() string { return kinds[k].name }
 
+// Fault reports whether something goes wrong by events of the kind: a fault has befallen a client, a server or the
+// network. The end of a fault, such as a server that comes back, is none.
+func (k Kind) Fault() bool {
+	switch k {
+	case KindPause, KindCrash, KindHang, KindExit, KindThreadEnd, KindWallStep, KindLost, KindNetwork,
+		KindDown, KindNodeStep, KindFailover, KindEvict, KindFlush, KindStray:
+		return true
+	}
+	return false
+}
+
+// AtNode reports whether events of the kind are a server's.
+func (k Kind) AtNode() bool { return kinds[k].by == byNode }
+
 // says makes the text of events without details.
 func says(text string) func(*Trace, *Event) string {
 	return func(*Trace, *Event) string { return text }

@@ -337,7 +337,7 @@ func (x *Exact) appended(e *trace.Event) error {
 	return nil
 }
 
-// fault implements host: there is nothing that it can't do.
+// fault implements host. It halts with Resync where a replicated server comes back.
 func (x *Exact) fault(e *trace.Event) error {
 	s := x.use.all[e.Node]
 	if s.process == nil && e.Kind == trace.KindFlush {
