@@ -36,7 +36,7 @@ func withModelFrom(b Bounds, timed bool, do func(*space.Model) error) error {
 			b.ClockGoesOn = true
 		case errors.Is(err, space.ErrWokeEarly):
 			b.Waits = space.WaitsMustEnd
-		case errors.As(err, &hidden) && !b.Remembers && !b.Endless():
+		case (errors.As(err, &hidden) || errors.Is(err, behaviour.ErrStaysSubscribed)) && !b.Remembers && !b.Endless():
 			b.Remembers = true
 		default:
 			return errors.Join(err, m.Close())

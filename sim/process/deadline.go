@@ -133,6 +133,13 @@ func (c *Conn) SetReadDeadline(at time.Time) error {
 	return nil
 }
 
+// Lasts reports whether the server may keep something of the connection's commands beyond their replies: a
+// subscription, or a command that waits there.
+func (c *Conn) Lasts() bool { return c.subscribes || c.pops }
+
+// Subscribes reports whether a command that can begin a subscription was sent on the connection.
+func (c *Conn) Subscribes() bool { return c.subscribes }
+
 // Timeout returns for how long the next read waits if the lock's code has said so by WithTimeout,
 // and 0 if it hasn't. The timeouts of commands that wait at their server, and of a
 // PubSub, don't count.

@@ -2,6 +2,7 @@ package redis
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -28,8 +29,7 @@ const anyWords = -1
 
 // modelled has a command a line: its name; after a bar, the number of words before its
 // options; and the options. An option's number is that of the words that follow it, and an
-// exclamation mark stands for a reading of the server's clock. PUBLISH stands here because no
-// client of a search can subscribe, so that it reaches none.
+// exclamation mark stands for a reading of the server's clock.
 const modelled = `
 GET
 SET | 2 NX XX GET KEEPTTL PX=1 EX=1 PXAT=1! EXAT=1! IFEQ=1 IFNE=1
@@ -143,7 +143,19 @@ PING
 ECHO
 TIME !
 WAIT
-PUBLISH`
+
+PUBLISH
+SUBSCRIBE
+PSUBSCRIBE
+UNSUBSCRIBE
+PUNSUBSCRIBE
+
+BLPOP
+BRPOP
+BLMOVE
+BRPOPLPUSH
+BZPOPMIN
+BZPOPMAX`
 
 // unmodelled has the reasons why commands are refused, with what a lock should do instead.
 var unmodelled = []struct{ commands, why string }{
@@ -159,10 +171,9 @@ var unmodelled = []struct{ commands, why string }{
 	{"HEXPIRE HPEXPIRE HEXPIREAT HPEXPIREAT HPERSIST HTTL HPTTL HEXPIRETIME HPEXPIRETIME HGETDEL HGETEX HSETEX",
 		"the expiry of single fields is not modelled; give the field a key of its own, or put its expiry into the value"},
 	{"INCRBYFLOAT HINCRBYFLOAT", "Redis computes it with more digits than the simulated server; count in integers"},
-	{"BLPOP BRPOP BLMOVE BRPOPLPUSH BLMPOP BZPOPMIN BZPOPMAX BZMPOP",
-		"the search has no command that waits at the server; use the form without B, and try again"},
-	{"SUBSCRIBE PSUBSCRIBE SSUBSCRIBE UNSUBSCRIBE PUNSUBSCRIBE SUNSUBSCRIBE SPUBLISH PUBSUB",
-		"the search delivers no messages; poll the key"},
+	{"BLMPOP BZMPOP", "of the commands that wait at the server it is not modelled; use BLPOP or BZPOPMIN"},
+	{"SSUBSCRIBE SUNSUBSCRIBE SPUBLISH", "channels of a cluster's shards are not modelled; use SUBSCRIBE and PUBLISH"},
+	{"PUBSUB", "its reply is about the server and not about its keys; PUBLISH replies how many have got the message"},
 	{"LMPOP ZMPOP ZRANGESTORE ZUNION ZINTER ZDIFF ZUNIONSTORE ZINTERSTORE ZDIFFSTORE ZINTERCARD",
 		"lists and sorted sets are modelled one by one; use a command with one key"},
 	{"ZRANGEBYLEX ZREVRANGEBYLEX ZLEXCOUNT ZREMRANGEBYLEX", "ranges of members by their text are not modelled; use ranges by score or by rank"},
@@ -199,8 +210,12 @@ var commands = func() map[string]*command {
 	}
 	for name, f := range map[string]func(call) (string, string){
 		"SCRIPT": refusesScript, "SELECT": refusesSelect, "COPY": refusesCopy, "ZADD": refusesZAdd, "HGETALL": refusesHGetAll, "HKEYS": refusesFields, "HVALS": refusesFields, "SMEMBERS": refusesMembers,
+		"SUBSCRIBE": refusesSubscription, "PSUBSCRIBE": refusesSubscription, "UNSUBSCRIBE": refusesSubscription, "PUNSUBSCRIBE": refusesSubscription,
 	} {
 		all[name].refuses = f
+	}
+	for name := range popsWith {
+		all[name].refuses = refusesNested
 	}
 	return all
 }()
@@ -388,6 +403,26 @@ func refusesMembers(c call) (option, why string) {
 		if members, err := c.node.data.Members(c.args[0]); err == nil && len(members) > 1 {
 			return "", "the order of its reply is Redis's own affair where there are several members; use SISMEMBER or SCARD"
 		}
+	}
+	return "", ""
+}
+
+// refusesNested refuses a command that waits at the server in a script or a transaction, where it
+// waits for nothing.
+func refusesNested(c call) (option, why string) {
+	if c.script || c.node.asking.Queues {
+		return "", "in a script or a transaction it waits for nothing; use the form without B"
+	}
+	return "", ""
+}
+
+func refusesSubscription(c call) (option, why string) {
+	switch {
+	case c.script || c.node.asking.Queues:
+		return "", "a script or a transaction can't wait for messages; send it by itself"
+	case strings.HasSuffix(c.name, "UNSUBSCRIBE"):
+	case slices.ContainsFunc(c.args, aboutKeys):
+		return "", noNotifications
 	}
 	return "", ""
 }

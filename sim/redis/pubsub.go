@@ -33,6 +33,17 @@ func Subscribes(args []string) bool {
 	return len(args) > 0 && (strings.EqualFold(args[0], "SUBSCRIBE") || strings.EqualFold(args[0], "PSUBSCRIBE"))
 }
 
+// subscriptions returns commands that make the connection's subscriptions once more.
+func (p *Peer) subscriptions() (commands [][]string) {
+	if len(p.channels) > 0 {
+		commands = append(commands, append([]string{"SUBSCRIBE"}, p.channels...))
+	}
+	if len(p.patterns) > 0 {
+		commands = append(commands, append([]string{"PSUBSCRIBE"}, p.patterns...))
+	}
+	return commands
+}
+
 // Leave ends a connection at its server: its subscriptions are over.
 func (n *Node) Leave(p *Peer) {
 	p.channels, p.patterns = nil, nil

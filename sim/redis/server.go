@@ -27,7 +27,7 @@ type Server struct {
 type Snapshot struct {
 	Keys    []Key
 	Scripts []string  // the scripts cached
-	Peers   []OpenTxn // the connections with an open transaction
+	Peers   []OpenTxn // the connections with an open transaction or a subscription
 	Millis  int64     // the server's clock in milliseconds since the start of the run; only commands that ask for the time see it
 }
 
@@ -65,10 +65,10 @@ func appendTexts(b []byte, texts ...string) []byte {
 // Immortal is the Left of a key without expiry.
 const Immortal int64 = math.MaxInt64
 
-// OpenTxn is a transaction that a connection has begun and not ended.
+// OpenTxn is a transaction that a connection has begun and not ended, or what it has subscribed to.
 type OpenTxn struct {
 	Conn     int        // the connection, as [Server.Run] numbers it
-	Commands [][]string // WATCH, MULTI and the commands queued, in order
+	Commands [][]string // WATCH, MULTI and the commands queued, in order; SUBSCRIBE and PSUBSCRIBE come last
 	Dirty    bool       // a watched key has changed since the WATCH
 }
 
@@ -129,6 +129,14 @@ type Answer struct {
 	Effect trace.Effect // on the lock's record
 	Shares bool         // the lock's record was and is a list, a set or a sorted set, and was changed: several clients may have items in it
 	Clock  bool         // the server's clock was read, by the command or by what its script or transaction executed
+	Blocks bool         // the command has to wait for an element: it has no reply yet, and has changed nothing
+	Sent   []Message    // to subscribers, in this order
+}
+
+// Message is one that a server sends to a subscriber.
+type Message struct {
+	Conn int    // the subscriber's connection
+	Text []byte // in RESP
 }
 
 // Run executes a command of a connection on a memory, which it doesn't change. It fails with
@@ -150,7 +158,10 @@ func (s *Server) Run(m Snapshot, conn int, args []string) (Answer, error) {
 	if refused := s.n.audit.refused; refused != nil {
 		return Answer{}, refused
 	}
-	a := Answer{Reply: slices.Clone(out), Clock: s.n.audit.clock}
+	a := Answer{Reply: slices.Clone(out), Clock: s.n.audit.clock, Blocks: s.n.Blocked()}
+	for _, push := range s.n.Pushes() {
+		a.Sent = append(a.Sent, Message{Conn: numberOf(peers, push.To), Text: push.Message})
+	}
 	was := slices.IndexFunc(m.Keys, func(k Key) bool { return k.Name == s.lock })
 	for i := range changes {
 		if changes[i].Key == s.lock {
@@ -161,6 +172,16 @@ func (s *Server) Run(m Snapshot, conn int, args []string) (Answer, error) {
 	}
 	a.After = s.snapshot(m, conn, peers, args)
 	return a, nil
+}
+
+// numberOf returns the number of a connection among some.
+func numberOf(peers map[int]*Peer, p *Peer) int {
+	for conn, other := range peers {
+		if other == p {
+			return conn
+		}
+	}
+	panic("redis: a message to nobody")
 }
 
 // restore replaces the node's memory by the snapshot, and returns its open connections.
@@ -234,14 +255,27 @@ func (s *Server) snapshot(before Snapshot, conn int, peers map[int]*Peer, args [
 			add(txn)
 		}
 	}
-	if p := peers[conn]; p.Watches() || p.Queues {
-		if p.Queues || strings.EqualFold(args[0], "WATCH") {
-			own.Commands = append(slices.Clone(own.Commands), args)
+	if p := peers[conn]; p.Watches() || p.Queues || p.Subscribed() {
+		own.Commands = slices.DeleteFunc(slices.Clone(own.Commands), Subscribes)
+		if !p.Watches() && !p.Queues {
+			own = OpenTxn{Conn: conn}
 		}
+		if p.Queues || strings.EqualFold(args[0], "WATCH") {
+			own.Commands = append(own.Commands, args)
+		}
+		own.Commands = append(own.Commands, p.subscriptions()...)
 		add(own)
 		slices.SortFunc(after.Peers, func(a, b OpenTxn) int { return a.Conn - b.Conn })
 	}
 	return after
+}
+
+// Subscribed reports whether the connection has a subscription.
+func (b OpenTxn) Subscribed() bool { return slices.ContainsFunc(b.Commands, Subscribes) }
+
+// Unwatched returns what is left of it when its transaction is over: the subscriptions.
+func (b OpenTxn) Unwatched() OpenTxn {
+	return OpenTxn{Conn: b.Conn, Commands: slices.DeleteFunc(slices.Clone(b.Commands), func(args []string) bool { return !Subscribes(args) })}
 }
 
 // watchesAny reports whether a connection watches one of the keys.

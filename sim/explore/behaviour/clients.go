@@ -37,6 +37,7 @@ type History struct {
 	Earlier       []int32               // all its readings, if those of earlier cycles count, too: see Memory
 	depth         int16                 // operations since the start, or since the last point between two cycles
 	Closed        uint16                // the connections that the client has closed, a bit each
+	Lasts         uint16                // those of which a server may keep a subscription, or a command that waits there
 	Conns         uint8                 // how many connections it has used since the start, or the last point between two cycles
 	thread        uint8                 // by which thread
 	Count         uint8                 // of threads
@@ -68,10 +69,14 @@ type Operation struct {
 	Conn    uint8       // of OpSend and OpReceive: the client's connection, from 0
 	Addr    uint8       // the node to which that leads, from 0
 	Sleep   int32       // of OpSleep: milliseconds; 0 if another thread has ended the sleep early
+	Wait    int32       // of OpReceive: the timeout that the call has set itself, in milliseconds from now on, or Forever; 0 if it has set none
 	Command uint32      // of OpSend: the command's id
 	Below   int64       // of OpDraw: the end of the range, in nanoseconds
 	Fence   int64       // of OpRead and OpWrite: the fencing token; 0 is none
 }
+
+// Forever is the Wait of an operation that waits without a timeout.
+const Forever int32 = -1
 
 // Asks reports whether the operation is to ask for the lock.
 func (p *Operation) Asks() bool {
@@ -276,6 +281,10 @@ func (k *Clients) launch(r *replayer, client int) (err error) {
 // ErrFraction is the error of a client that sleeps for a fraction of a millisecond, in a
 // configuration whose timers have no resolution: the search has to begin again with one.
 var ErrFraction = errors.New("a sleep is no whole number of milliseconds")
+
+// ErrStaysSubscribed is the error of a client whose subscription outlives its cycle, in a model in which
+// its connections don't: the search has to begin again with histories that don't join there.
+var ErrStaysSubscribed = errors.New("a subscription outlives its cycle")
 
 // add keeps a new history, and returns its id.
 func (k *Clients) add(h History) uint32 {
@@ -496,6 +505,9 @@ func (k *Clients) ending(r *replayer, h *History) (*cycleKey, error) {
 	if !h.Over && (!between || k.memory.Closures) {
 		return nil, nil
 	}
+	if r.driver.Subscribed() && !h.Over && !k.memory.Closures {
+		return nil, ErrStaysSubscribed
+	}
 	tokens, draws := r.driver.Draws()
 	fingerprint, texts, err := r.driver.Fingerprint()
 	if err != nil && !k.memory.Closures {
@@ -556,13 +568,13 @@ func (k *Clients) describe(h *History, r *replayer) error {
 		return &unfitOperation{Refusal{Client: k.name(h.client), What: fmt.Sprintf("thread number %d", n),
 			Why: fmt.Sprintf("it follows %d of a client, those included that have ended in the cycle; keep one for all renewals", MaxThreads)}, n - 1}
 	}
-	h.Count, h.Threads, h.Closed = uint8(n), [MaxThreads]Operation{}, 0 // n is MaxThreads at most
+	h.Count, h.Threads, h.Closed, h.Lasts = uint8(n), [MaxThreads]Operation{}, 0, 0 // n is MaxThreads at most
 	for i := range n {
 		op := r.driver.Operation(i)
 		if err := k.unfit(h.client, i, op); err != nil {
 			return err
 		}
-		pn := Operation{Kind: op.Kind, Over: op.Over, Mark: op.Mark, Phase: op.Phase, Wall: op.Wall,
+		pn := Operation{Kind: op.Kind, Over: op.Over, Mark: op.Mark, Phase: op.Phase, Wall: op.Wall, Wait: waitOf(op),
 			Conn: uint8(op.Conn), Addr: uint8(op.Addr), Sleep: sleepOf(op), Below: int64(op.Below), Fence: op.Fence}
 		if op.Kind == process.OpSend && !op.Over {
 			pn.Command = k.commands.ID(intern.Pack(op.Args))
@@ -572,6 +584,9 @@ func (k *Clients) describe(h *History, r *replayer) error {
 	for c := range MaxConns {
 		if r.driver.Closed(c) {
 			h.Closed |= 1 << c
+		}
+		if r.driver.Lasts(c) {
+			h.Lasts |= 1 << c
 		}
 	}
 	h.Conns = uint8(min(MaxConns, r.driver.Conns()))
@@ -781,7 +796,7 @@ func differ(a, b *History) int {
 		p, q := a.plan(int(i)), b.plan(int(i))
 		same := p.Over == q.Over
 		if same && !p.Over {
-			same = p.Kind == q.Kind && p.Wall == q.Wall && p.Conn == q.Conn && p.Mark == q.Mark && p.Command == q.Command && p.Sleep == q.Sleep && p.Below == q.Below
+			same = p.Kind == q.Kind && p.Wall == q.Wall && p.Conn == q.Conn && p.Mark == q.Mark && p.Command == q.Command && p.Sleep == q.Sleep && p.Wait == q.Wait && p.Below == q.Below
 		}
 		if !same {
 			return int(i)
@@ -860,6 +875,8 @@ func (k *Clients) planText(p Operation) string {
 		return "a sleep of " + trace.Duration(time.Duration(p.Sleep)*time.Millisecond)
 	case p.Kind == process.OpMark:
 		return p.Mark.String()
+	case p.Kind == process.OpReceive && p.Wait > 0:
+		return "waiting for a message or a reply, for " + trace.Duration(time.Duration(p.Wait)*time.Millisecond)
 	case p.Kind == process.OpDraw:
 		return "a random number below " + trace.Duration(time.Duration(p.Below))
 	}

@@ -69,6 +69,8 @@ func (k *Clients) shows(out *Outcome, thread uint8) bool {
 	switch p := &k.At(out.To).Threads[thread]; p.Kind {
 	case process.OpSend, process.OpSleep:
 		return true
+	case process.OpReceive:
+		return p.Wait != 0
 	default:
 		return p.Over
 	}

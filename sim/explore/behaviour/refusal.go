@@ -100,6 +100,10 @@ func (k *Clients) unfit(client, thread int, op driver.Operation) error {
 		return refuse("a wait with a timeout of its own", "it knows the timeout of its bounds alone; leave out WithTimeout, and set Strategy.Timeout")
 	case op.Sleep%time.Millisecond != 0:
 		return ErrFraction
+	case op.Wait > 0 && op.Wait%time.Millisecond != 0:
+		return refuse("a wait of "+op.Wait.String(), "it counts in whole milliseconds; pass such a timeout")
+	case op.Wait > MaxSpan:
+		return refuse("a wait of "+trace.Duration(op.Wait), "it counts up to "+trace.Duration(MaxSpan)+"; use a shorter timeout, or none")
 	case op.Sleep > MaxSpan && client < len(k.cfg.Clients):
 		return refuse("a sleep of "+trace.Duration(op.Sleep), "it counts up to "+trace.Duration(MaxSpan)+"; use a shorter one")
 	}
@@ -109,6 +113,14 @@ func (k *Clients) unfit(client, thread int, op driver.Operation) error {
 // sleepOf returns a sleep in milliseconds. The probe's may be longer than a search counts:
 // it is ended by the search, and not by time.
 func sleepOf(op driver.Operation) int32 { return int32(min(op.Sleep, MaxSpan) / time.Millisecond) }
+
+// waitOf returns the timeout that a call has set for its wait, in milliseconds, or Forever.
+func waitOf(op driver.Operation) int32 {
+	if op.Wait == process.Forever {
+		return Forever
+	}
+	return int32(op.Wait / time.Millisecond)
+}
 
 // deadlineOf returns a lease's deadline in milliseconds since the cycle's first reading. It is
 // rounded up, which is exact: time stands still at whole milliseconds only, and at those a

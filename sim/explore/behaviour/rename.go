@@ -230,6 +230,7 @@ func (s *Servers) unlike(other *Servers, n uint32, text func(string) string, con
 			return err
 		}
 		was.Snapshot, was.Reply = renamed(was.Snapshot), other.replies.ID(text(*s.replies.Value(was.Reply)))
+		was.Sent = s.renamedMessages(was.Sent, other, text, conn)
 		if was != is {
 			words := intern.Unpack(*s.commands.Value(q.Command))
 			return &Unlike{Client: "Redis", Once: fmt.Sprintf("%q", *other.replies.Value(was.Reply)),

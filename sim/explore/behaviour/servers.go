@@ -56,6 +56,8 @@ type Answer struct {
 	Effect   trace.Effect // on the lock's record
 	Shares   bool         // see redis.Answer
 	Asks     bool         // the command has read the server's clock
+	Blocks   bool         // the command has to wait for an element, and has no reply yet
+	Sent     uint32       // the id of the messages that it has sent, or 0: see Messages
 }
 
 // aging is the key of an [Aged].
@@ -123,7 +125,7 @@ func (s *Servers) Run(q Question) (Answer, error) {
 	if err := s.outlives(args, s.Snapshot(q.Snapshot).Keys, answer.After.Keys); err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Snapshot: s.ID(answer.After), Reply: s.replies.ID(string(answer.Reply)), Effect: answer.Effect, Shares: answer.Shares, Asks: answer.Clock}
+	a := Answer{Snapshot: s.ID(answer.After), Reply: s.replies.ID(string(answer.Reply)), Effect: answer.Effect, Shares: answer.Shares, Asks: answer.Clock, Blocks: answer.Blocks, Sent: s.pack(answer.Sent)}
 	s.answers.Put(q, a)
 	return a, nil
 }
@@ -260,17 +262,32 @@ func (s *Servers) Replicated(snapshot uint32) uint32 {
 	return s.ID(redis.Snapshot{Keys: snap.Keys, Millis: snap.Millis})
 }
 
-// Without returns a snapshot without the open transaction of a connection, which has
-// ended.
+// Without returns a snapshot without the open transaction, and the subscriptions, of a connection
+// that has ended.
 func (s *Servers) Without(snapshot uint32, conn uint16) uint32 {
-	key := Question{Snapshot: snapshot, Conn: conn}
+	return s.without(Question{Snapshot: snapshot, Conn: conn})
+}
+
+// Unheard returns a snapshot without the open transaction of a connection whose client has crashed. The server
+// hasn't heard of that, so the subscriptions stay.
+func (s *Servers) Unheard(snapshot uint32, conn uint16) uint32 {
+	return s.without(Question{Snapshot: snapshot, Conn: conn, Command: 1})
+}
+
+// without is Without, or Unheard for a question with a command.
+func (s *Servers) without(key Question) uint32 {
 	if less, known := s.withoutTxn.Get(key); known {
 		return *less
 	}
-	snap := *s.Snapshot(snapshot)
-	less := snapshot
-	if i := slices.IndexFunc(snap.Peers, func(txn redis.OpenTxn) bool { return txn.Conn == int(conn) }); i >= 0 {
-		snap.Peers = slices.Delete(slices.Clone(snap.Peers), i, i+1)
+	snap := *s.Snapshot(key.Snapshot)
+	less := key.Snapshot
+	if i := slices.IndexFunc(snap.Peers, func(txn redis.OpenTxn) bool { return txn.Conn == int(key.Conn) }); i >= 0 {
+		snap.Peers = slices.Clone(snap.Peers)
+		if left := snap.Peers[i].Unwatched(); key.Command != 0 && left.Subscribed() {
+			snap.Peers[i] = left
+		} else {
+			snap.Peers = slices.Delete(snap.Peers, i, i+1)
+		}
 		less = s.ID(snap)
 	}
 	s.withoutTxn.Put(key, less)

@@ -169,7 +169,7 @@ func standAlike(r, other *replayer) bool {
 
 // alikeOperations reports whether two operations differ in nothing but what they send.
 func alikeOperations(p, q driver.Operation) bool {
-	return p.Over == q.Over && (p.Over || p.Kind == q.Kind && p.Wall == q.Wall && p.Mark == q.Mark && p.Conn == q.Conn && p.Sleep == q.Sleep && p.Below == q.Below)
+	return p.Over == q.Over && (p.Over || p.Kind == q.Kind && p.Wall == q.Wall && p.Mark == q.Mark && p.Conn == q.Conn && p.Sleep == q.Sleep && p.Wait == q.Wait && p.Below == q.Below)
 }
 
 // sendsOtherwise returns the thread of a replayer that sends something else than that of another,

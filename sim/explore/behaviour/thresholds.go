@@ -518,11 +518,12 @@ func (f *finder) alike(from, to uint32, by int64) bool {
 			continue
 		}
 		if !f.alikeCommands(p.Command, q.Command, by) || p.Command != q.Command && !f.alikeAtServers(p.Command, q.Command, by) || p.Sleep != q.Sleep && !alike.Follows(int64(q.Sleep-p.Sleep), by) ||
+			p.Wait != q.Wait && (min(p.Wait, q.Wait) <= 0 || !alike.Follows(int64(q.Wait-p.Wait), by)) ||
 			p.Fence != q.Fence && !alike.Follows(int64(q.Fence-p.Fence), by) {
 			return false
 		}
-		f.sleeps(i, int64(q.Sleep-p.Sleep))
-		q.Command, q.Sleep, q.Fence = p.Command, p.Sleep, p.Fence
+		f.sleeps(i, int64(q.Sleep-p.Sleep+q.Wait-p.Wait))
+		q.Command, q.Sleep, q.Wait, q.Fence = p.Command, p.Sleep, p.Wait, p.Fence
 		if p != q {
 			return false
 		}

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"lockstep/sim"
@@ -41,7 +42,8 @@ type Operation struct {
 	Addr    int           // and the node that this leads to
 	Args    []string      // of OpSend
 	Fence   int64         // of OpRead and OpWrite: the fencing token; 0 is none
-	Timeout time.Duration // of OpReceive: that which the lock's code has set; 0 is the configuration's
+	Timeout time.Duration // of OpReceive: that which the lock's code has set by WithTimeout; 0 is the configuration's
+	Wait    time.Duration // of OpReceive: see process.Op.Wait
 
 	Source trace.Source // its line of code, if that is recorded: see RecordSources
 }
@@ -142,7 +144,7 @@ func (d *Driver) Operation(thread int) Operation {
 		op.Sleep = 0
 	}
 	if o.Conn != nil {
-		op.Conn, op.Addr, op.Timeout = d.number(o.Conn), o.Conn.Addr, o.Conn.Timeout()
+		op.Conn, op.Addr, op.Timeout, op.Wait = d.number(o.Conn), o.Conn.Addr, o.Conn.Timeout(), o.Wait
 	}
 	return op
 }
@@ -177,6 +179,14 @@ func (d *Driver) Conns() int { return len(d.conns) }
 
 // Closed reports whether the client has closed its nth connection.
 func (d *Driver) Closed(n int) bool { return n < len(d.conns) && d.conns[n].Closed }
+
+// Lasts reports whether its server may keep a subscription of the client's nth connection, or a command that waits.
+func (d *Driver) Lasts(n int) bool { return n < len(d.conns) && d.conns[n].Lasts() }
+
+// Subscribed reports whether the client has an open connection that it has sent a subscription on.
+func (d *Driver) Subscribed() bool {
+	return slices.ContainsFunc(d.conns, func(c *process.Conn) bool { return !c.Closed && c.Subscribes() })
+}
 
 // Acquired returns how often the client has called Acquire.
 func (d *Driver) Acquired() int { return d.client.Acquired }

@@ -4,26 +4,44 @@
 package flight
 
 import (
+	"math"
 	"slices"
 
 	"lockstep/sim/trace"
 )
 
-// Request is a request that is held up, or one that could arrive once more. There is no padding between the
-// fields, so that a list of them is compared and hashed as a piece of memory.
+// Request is a request that is held up, one that waits at its server for an element, or one that could arrive
+// once more. There is no padding between the fields, so that a list of them is compared and hashed as a piece of
+// memory.
+//
+// Invariant: in a list of requests under way, those that wait at servers come first, in the order in which they
+// began to; all others are in the order in which they were sent.
 type Request struct {
 	Client, Thread uint8
-	Addr           uint16      // the index of the node
+	Addr, Conn     uint8       // the index of the node, and the client's connection; of a copy, CopyConn or above
 	Command        uint32      // its id, or 0 if it only keeps its place
 	Acquired       uint16      // how often the client had called Acquire when it sent it
 	Phase          trace.Phase // in which the client sent it
-	Conn           uint8
-	Ago            int32 // milliseconds since it was sent
-	Stale          bool  // the node has ended its connection since
-	Orphan         bool  // the client has closed its connection, which has another number now
-	Queued         bool  // it waits behind another request on its connection
-	Loses          bool  // its reply is going to be lost
+	Stale          bool        // the node has ended its connection since
+	Ago            int32       // milliseconds since it was sent
+	Left           int32       // of one that waits at its server: milliseconds until it gives up, or Forever; otherwise 0
+	Orphan         bool        // the client has closed its connection, which has another number now
+	Unheard        bool        // the client has crashed with the connection open, of which the server doesn't know
+	Queued         bool        // it waits behind another request on its connection
+	Loses          bool        // its reply is going to be lost
 }
+
+// Forever is the Left of a request that never gives up.
+const Forever int32 = math.MaxInt32
+
+// CopyConn is the number of the first connection on which a copy of a request waits.
+const CopyConn = 16
+
+// Copied reports whether a request that waits at its server is a copy: it has arrived once more.
+func (r Request) Copied() bool { return r.Conn >= CopyConn }
+
+// HeldUp reports whether the request is held up by itself: it waits neither behind another nor at its server.
+func (r Request) HeldUp() bool { return !r.Queued && r.Left == 0 }
 
 // SharesLane reports whether another request is on the same connection.
 func (r Request) SharesLane(o Request) bool {
@@ -48,7 +66,7 @@ func Waits(held []Request, client int, conn uint8) bool {
 // Holds counts the requests that are held up by themselves, and don't merely wait behind another.
 func Holds(held []Request) (n uint8) {
 	for _, r := range held {
-		if !r.Queued {
+		if r.HeldUp() {
 			n++
 		}
 	}
@@ -58,7 +76,7 @@ func Holds(held []Request) (n uint8) {
 // Nth returns the place of the nth of a client's requests that are held up by themselves, or -1.
 func Nth(held []Request, client, nth uint8) int {
 	return slices.IndexFunc(held, func(r Request) bool {
-		if r.Client == client && !r.Queued {
+		if r.Client == client && r.HeldUp() {
 			nth--
 		}
 		return nth == 0
@@ -94,10 +112,10 @@ type Moved struct{ From, To uint8 }
 
 // Close makes the requests orphans that are held up on connections which a client closes, a bit each,
 // and gives those connections other numbers, from 15 down, as the client will use theirs again. The
-// server had ended those that are gone. open has the old and new numbers, and those of earlier
+// server had ended those that are gone, and doesn't know of the end of any if the client has crashed. open has the old and new numbers, and those of earlier
 // orphans: at the server these connections stay open. The list is changed.
-func Close(held []Request, client int, conns, gone uint16) (moved []Moved, open uint16) {
-	of := func(r Request) bool { return int(r.Client) == client }
+func Close(held []Request, client int, conns, gone uint16, crashed bool) (moved []Moved, open uint16) {
+	of := func(r Request) bool { return int(r.Client) == client && !r.Copied() }
 	for conn := range uint8(16) {
 		if conns>>conn&1 == 0 || Waits(held, client, conn) || !slices.ContainsFunc(held, func(r Request) bool { return of(r) && r.Conn == conn }) {
 			continue
@@ -110,7 +128,7 @@ func Close(held []Request, client int, conns, gone uint16) (moved []Moved, open 
 		moved = append(moved, Moved{conn, other})
 		for n := range held {
 			if r := &held[n]; of(*r) && r.Conn == conn {
-				r.Conn, r.Orphan, r.Stale = other, true, r.Stale || gone>>conn&1 != 0
+				r.Conn, r.Orphan, r.Unheard, r.Stale = other, true, crashed, r.Stale || gone>>conn&1 != 0
 			}
 		}
 	}
@@ -134,7 +152,7 @@ func Again(sent []Request, n int) *Request {
 // Executed returns a client's last requests, most of them at most, after one more was executed. A copy of
 // it has a connection of its own. If it couldn't do anything there, it only keeps its place.
 func Executed(sent []Request, r Request, idle bool, most int) []Request {
-	r.Ago, r.Orphan, r.Queued, r.Loses, r.Stale = 0, true, false, false, false
+	r.Ago, r.Left, r.Orphan, r.Queued, r.Loses, r.Stale, r.Unheard = 0, 0, true, false, false, false, false
 	r.Conn, r.Thread = 0, 0
 	if idle {
 		r = Request{Queued: true}

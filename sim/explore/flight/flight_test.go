@@ -29,7 +29,7 @@ func TestFree(t *testing.T) {
 // TestClose: a connection that is closed with requests on it gets the last number that is left.
 func TestClose(t *testing.T) {
 	held := []Request{{Conn: 15, Orphan: true}, {Conn: 2}, {Conn: 2, Queued: true}, {Client: 1, Conn: 2}}
-	moved, open := Close(held, 0, 0xffff, 1<<2)
+	moved, open := Close(held, 0, 0xffff, 1<<2, false)
 	if want := []Moved{{2, 14}}; !reflect.DeepEqual(moved, want) {
 		t.Errorf("moved %v, expected %v", moved, want)
 	}
@@ -42,7 +42,7 @@ func TestClose(t *testing.T) {
 	if want := []Request{{Conn: 15, Orphan: true}, orphan, queued, {Client: 1, Conn: 2}}; !reflect.DeepEqual(held, want) {
 		t.Errorf("held up are %v, expected %v", held, want)
 	}
-	if again, _ := Close(held, 0, 0xffff, 0); again != nil {
+	if again, _ := Close(held, 0, 0xffff, 0, false); again != nil {
 		t.Errorf("moved again: %v", again)
 	}
 }

@@ -236,7 +236,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		list: func(x *Explorer, to []Choice, _ int) []Choice {
 			var nth [len(Names)]uint8
 			for _, req := range x.ids.helds.Get(x.world.held) {
-				if !req.Queued {
+				if req.HeldUp() {
 					nth[req.Client]++
 					to = append(to, Choice{Kind: Frees, Who: req.Client, N: nth[req.Client]})
 				}

@@ -2,6 +2,7 @@ package space
 
 import (
 	"lockstep/sim"
+	"lockstep/sim/explore/flight"
 	"lockstep/sim/monitor"
 	"lockstep/sim/process"
 	"lockstep/sim/redis"
@@ -12,15 +13,16 @@ import (
 const longTime = 20 * 24 * 3600 * 1000
 
 // ending is the part of a packed state on which it depends whether that is a deadlock: its
-// nodes, and true time in a timed model.
+// nodes, what waits at them, and true time in a timed model.
 type ending struct {
 	nodes [sim.MaxNodes]uint32
+	held  uint32
 	now   int32
 }
 
 // Ending returns that part of the packed state that the explorer views.
 func (x *Explorer) Ending(state []uint32) ending {
-	e := ending{now: x.world.now}
+	e := ending{now: x.world.now, held: x.world.held}
 	copy(e.nodes[:], state[x.Bounds.Clients:x.Width-1])
 	return e
 }
@@ -90,6 +92,9 @@ func (x *Explorer) wait(try int) {
 	by := int32(longTime)
 	if try == 1 {
 		by = x.ttl
+		for left := range flight.Patience(x.ids.helds.Get(x.s.world.held)) {
+			by = max(by, spanOf(min(int64(left), longTime)+int64(x.ttl)))
+		}
 		for _, n := range x.s.nodes {
 			for _, k := range x.Servers.Snapshot(n.snapshot).Keys {
 				if k.Left != redis.Immortal {

@@ -88,7 +88,7 @@ func (x *Explorer) spend(k FaultKind, n uint8) {
 // crash ends client i. Its requests in flight stay, and those that could arrive twice; of the
 // client itself only the grant matters in which it last accessed the resource.
 func (x *Explorer) crash(i int) {
-	x.closeConns(i, 0xffff)
+	x.closeConns(i, 0xffff, true)
 	x.s.clients[i] = x.dead(i, x.s.clients[i].Touched, x.s.clients[i].sentBefore)
 	x.facts.CanonicaliseRanks()
 }
@@ -114,13 +114,8 @@ func (x *Explorer) free(who, nth uint8) {
 	if due == nil {
 		return
 	}
-	for i := range due {
-		x.execute(&due[i], due[i].Loses, false)
-	}
-	if first.Orphan && !x.behind(first) {
-		n := &x.s.nodes[first.Addr]
-		n.snapshot = x.Servers.Without(n.snapshot, peer(int(first.Client), uint16(first.Conn)))
-	}
+	x.arrive(due)
+	x.endsWith(first)
 	if !x.s.clients[first.Client].Crashed {
 		x.settle(int(first.Client))
 	}
@@ -141,7 +136,9 @@ func (x *Explorer) repeating(to []Choice, i int) []Choice {
 // repeat lets a request of client i arrive once more.
 func (x *Explorer) repeat(i, n int) {
 	req := *flight.Again(x.ids.sents.Get(x.s.clients[i].sentBefore), n)
-	x.execute(&req, false, true)
+	if x.execute(&req, false, true) {
+		x.block(req, true)
+	}
 	for i := range x.s.clients {
 		if x.s.world.left[Duplicate] == 0 { // nothing can arrive twice any more
 			x.s.clients[i].sentBefore = 0
@@ -200,9 +197,11 @@ func (x *Explorer) takeOver(n int) {
 
 // disconnect ends the connections of node n.
 func (x *Explorer) disconnect(n int) {
-	for _, txn := range x.Servers.Snapshot(x.s.nodes[n].snapshot).Peers {
-		c := &x.s.clients[txn.Conn>>4]
-		c.gone |= 1 << (txn.Conn & 15)
+	peers := x.Servers.Snapshot(x.s.nodes[n].snapshot).Peers
+	for _, txn := range peers {
+		if c := &x.s.clients[txn.Conn>>4]; !c.Crashed {
+			c.gone |= 1 << (txn.Conn & 15)
+		}
 	}
 	w := &x.s.world
 	held := slices.Clone(x.ids.helds.Get(w.held))
@@ -211,7 +210,12 @@ func (x *Explorer) disconnect(n int) {
 			held[i].Stale = true
 		}
 	}
-	w.held, _ = x.ids.helds.Put(held)
+	x.unblock(held, uint8(n))
+	for _, txn := range peers {
+		if txn.Subscribed() {
+			x.message(uint16(txn.Conn), reply{refused: true})
+		}
+	}
 }
 
 // passing appends the choice that time passes to the next instant at which anything is due,
@@ -227,6 +231,11 @@ func (x *Explorer) passing(to []Choice) []Choice {
 			pauses++
 		}
 	}
+	if x.world.held != 0 {
+		for left := range flight.Patience(x.ids.helds.Get(x.world.held)) {
+			by = instants.Sooner(by, x.instants.ToNext(left))
+		}
+	}
 	by = instants.Sooner(by, x.instants.NextStamp(x.ids.reads.Get(x.world.reads), x.epoch+int64(x.world.now)))
 	if by == 0 || pauses > x.world.left[Pause] {
 		return to
@@ -240,5 +249,5 @@ func (s *summary) lives() bool { return !s.crashed && !s.over }
 // Over reports whether the schedule has ended in the state that the explorer views: all
 // clients have ended, and no request is held up.
 func (x *Explorer) Over() bool {
-	return x.world.held == 0 && !slices.ContainsFunc(x.summaries, (*summary).lives)
+	return (x.world.held == 0 || flight.Holds(x.ids.helds.Get(x.world.held)) == 0) && !slices.ContainsFunc(x.summaries, (*summary).lives)
 }

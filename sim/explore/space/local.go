@@ -254,7 +254,7 @@ func (l *local) independent() bool {
 		return false
 	}
 	next := l.clients.At(out.To)
-	if next.Count != h.Count {
+	if next.Count != h.Count || h.Lasts != 0 && next.Closed != h.Closed { // others see the end of a subscription
 		return false
 	}
 	switch q := &next.Threads[0]; q.Kind {
@@ -351,7 +351,7 @@ func (l *local) announce(t int, p *behaviour.Operation) {
 	switch p.Kind {
 	case process.OpReceive:
 		if l.replyOn(p.Conn) < 0 {
-			l.wait(t, l.patience(t))
+			l.wait(t, l.patience(t, p))
 			return
 		}
 	case process.OpSleep:
@@ -366,11 +366,15 @@ func (l *local) announce(t int, p *behaviour.Operation) {
 }
 
 // patience returns for how long a thread waits for a reply that hasn't come.
-func (l *local) patience(t int) int32 {
+func (l *local) patience(t int, p *behaviour.Operation) int32 {
 	sent := l.c.sent[t]
 	switch {
+	case p.Wait == behaviour.Forever:
+		return never
 	case l.early():
 		return anyTime
+	case p.Wait > 0:
+		return p.Wait
 	case sent == dropped:
 		l.err = ErrDropped
 	}
@@ -394,7 +398,7 @@ func (l *local) settle() {
 	h := l.clients.At(c.history)
 	for t := range int(h.Count) {
 		switch p := &h.Threads[t]; {
-		case p.Over || p.Kind != process.OpReceive:
+		case p.Over || p.Kind != process.OpReceive || p.Wait != 0:
 			c.sent[t] = 0
 		}
 		if c.waits[t] && c.due[t] <= 0 {

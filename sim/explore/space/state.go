@@ -48,6 +48,9 @@ type client struct {
 // anyTime is the due of a thread whose wait may end at any time: see Model.WakeEarly.
 const anyTime int32 = 1<<31 - 1
 
+// never is the due of a thread whose wait ends by nothing but a reply, or a message.
+const never = anyTime - 1
+
 const (
 	unset   int32 = -1 << 31  // the value of a span that isn't running
 	dropped int32 = unset + 1 // the value of a span since a reading on which nothing is known to depend any more

@@ -224,7 +224,7 @@ func (x *Explorer) perform(i, t int, f requestFate) {
 	for _, r := range *x.Clients.Reports.At(out.Reports) {
 		x.applyReport(i, r)
 	}
-	x.closeConns(i, l.closing(h, out))
+	x.closeConns(i, l.closing(h, out), false)
 	l.arrive(t, h, out)
 	x.facts.CanonicaliseRanks()
 }
@@ -233,19 +233,24 @@ func (x *Explorer) perform(i, t int, f requestFate) {
 func (x *Explorer) settle(i int) { x.local(i).settle() }
 
 // closeConns ends connections of client i outside of the client: it orphans requests that
-// are held up on them, and drops open transactions on the servers.
-func (x *Explorer) closeConns(i int, conns uint16) {
+// are held up on them, and drops open transactions on the servers, and what waits there. If the
+// client has crashed, its servers keep that, and subscriptions.
+func (x *Explorer) closeConns(i int, conns uint16, crashed bool) {
 	if conns == 0 {
 		return
 	}
 	if x.s.world.held != 0 {
-		conns &^= x.renameConn(i, conns)
+		conns &^= x.renameConn(i, conns, crashed)
+	}
+	ends := x.Servers.Without
+	if crashed {
+		ends = x.Servers.Unheard
 	}
 	for n := range x.s.nodes {
 		nd := &x.s.nodes[n]
 		for _, txn := range x.Servers.Snapshot(nd.snapshot).Peers {
 			if conn := uint16(txn.Conn) & 15; txn.Conn>>4 == i && conns>>conn&1 != 0 {
-				nd.snapshot = x.Servers.Without(nd.snapshot, uint16(txn.Conn))
+				nd.snapshot = ends(nd.snapshot, uint16(txn.Conn))
 			}
 		}
 	}
@@ -255,15 +260,18 @@ func (x *Explorer) closeConns(i int, conns uint16) {
 // those connections other numbers, as the client will use theirs again. Transactions that
 // are open on them stay open. The result has the old and new numbers, and those of earlier
 // orphans: these connections must not be closed yet.
-func (x *Explorer) renameConn(i int, conns uint16) (renamed uint16) {
+func (x *Explorer) renameConn(i int, conns uint16, crashed bool) (renamed uint16) {
 	held := slices.Clone(x.ids.helds.Get(x.s.world.held))
-	moved, renamed := flight.Close(held, i, conns, x.s.clients[i].gone)
+	if !crashed {
+		held = flight.HangUp(held, i, conns)
+	}
+	moved, renamed := flight.Close(held, i, conns, x.s.clients[i].gone, crashed)
 	for _, conn := range moved {
 		if conn.To < x.history(i).Conns {
 			x.tooManyConns(i)
 		}
 		for n := range x.s.nodes {
-			x.s.nodes[n].snapshot = x.Servers.Renamed(x.s.nodes[n].snapshot, peer(i, uint16(conn.From)), peer(i, uint16(conn.To)))
+			x.s.nodes[n].snapshot = x.Servers.Renamed(x.s.nodes[n].snapshot, peer(i, conn.From), peer(i, conn.To))
 		}
 	}
 	x.s.world.held, _ = x.ids.helds.Put(held)
@@ -278,7 +286,7 @@ func (x *Explorer) tooManyConns(i int) {
 }
 
 // peer numbers a client's connection among those of all clients.
-func peer(client int, conn uint16) uint16 { return uint16(client)<<4 | conn }
+func peer(client int, conn uint8) uint16 { return uint16(client)<<4 | uint16(conn) }
 
 // wallClock returns a reading of a client's wall clock. In an untimed model it fails with
 // behaviour.ErrTimed.
@@ -371,13 +379,16 @@ func (x *Explorer) send(i, t int, p *behaviour.Operation, f requestFate) {
 	if flight.Waits(x.ids.helds.Get(x.s.world.held), i, p.Conn) {
 		x.tooManyConns(i)
 	}
-	req := flight.Request{Client: uint8(i), Thread: uint8(t), Conn: p.Conn, Addr: uint16(p.Addr), Command: p.Command, Acquired: x.s.clients[i].Acquired, Phase: p.Phase}
+	req := flight.Request{Client: uint8(i), Thread: uint8(t), Conn: p.Conn, Addr: p.Addr, Command: p.Command, Acquired: x.s.clients[i].Acquired, Phase: p.Phase}
 	if f == heldUp || x.behind(req) {
 		req.Queued, req.Loses = f != heldUp, f == losesReply
 		x.hold(req)
 		return
 	}
-	x.execute(&req, f == losesReply, false)
+	if x.execute(&req, f == losesReply, false) {
+		req.Loses = f == losesReply
+		x.block(req, false)
+	}
 }
 
 // behind reports whether another request is held up on the same connection.
@@ -387,12 +398,11 @@ func (x *Explorer) behind(req flight.Request) bool {
 
 // hold appends a request to those that are held up.
 func (x *Explorer) hold(req flight.Request) {
-	held := append(slices.Clone(x.ids.helds.Get(x.s.world.held)), req)
-	id, fits := x.ids.helds.Put(held)
-	if !fits {
-		x.fail(x.crowded(int(req.Client), "a request that is held up", "requests held up at a time; use a smaller budget of held requests, or fewer commands at a time"))
+	held := x.ids.helds.Get(x.s.world.held)
+	if n := len(flight.Lane(held, req)); n > 0 && flight.Lane(held, req)[0].Left != 0 {
+		x.fail(x.Clients.Behind(int(req.Client), req.Command))
 	}
-	x.s.world.held = id
+	x.put(append(slices.Clone(held), req), int(req.Client))
 }
 
 // crowded is the error of a list that is full.
@@ -409,23 +419,24 @@ func (m *Model) Name(i int) string {
 }
 
 // execute executes a request at its node, and sends the reply back unless the request is a
-// copy or an orphan.
-func (x *Explorer) execute(req *flight.Request, lost, copied bool) {
+// copy or an orphan. It reports whether the request has to wait for an element instead.
+func (x *Explorer) execute(req *flight.Request, lost, copied bool) (blocks bool) {
 	c, n := &x.s.clients[req.Client], &x.s.nodes[req.Addr]
 	if !copied && (req.Stale || c.gone>>req.Conn&1 != 0) {
-		if !req.Orphan {
-			x.deliver(req, reply{conn: uint16(req.Conn), refused: true}, lost)
-		}
-		return
+		x.refuse(req, lost)
+		return false
 	}
-	conn := peer(int(req.Client), uint16(req.Conn))
-	if copied {
-		conn = peer(15, 0) // a connection of its own
-	}
+	conn := connOf(req, copied)
 	a, err := x.answer(n, behaviour.Question{Snapshot: n.snapshot, Conn: conn, Command: req.Command})
 	if err != nil {
 		x.fail(x.Clients.Refuse(err, int(req.Client), c.history, int(req.Thread), req.Command))
-		return
+		return false
+	}
+	if x.habits.endless && (a.Blocks || x.Servers.Subscribed(a.Snapshot)) {
+		x.fail(x.Clients.Refuse(x.Clients.Endures(req.Command), int(req.Client), c.history, int(req.Thread), req.Command))
+	}
+	if a.Blocks {
+		return true
 	}
 	if x.instants.Digital && !x.unreduced && !a.Effect.Longer { // a multiple stands for many instants
 		older := x.Servers.Older(n.snapshot)
@@ -433,8 +444,24 @@ func (x *Explorer) execute(req *flight.Request, lost, copied bool) {
 			a.Effect = later.Effect
 		}
 	}
+	x.finish(req, n, a, lost, copied)
+	x.serve(req.Addr)
+	return false
+}
+
+// connOf returns the connection at the server on which a request is executed.
+func connOf(req *flight.Request, copied bool) uint16 {
 	if copied {
-		a.Snapshot = x.Servers.Without(a.Snapshot, conn)
+		return peer(15, 0) // a connection of its own
+	}
+	return peer(int(req.Client), req.Conn)
+}
+
+// finish ends the execution of a request, which has had an answer.
+func (x *Explorer) finish(req *flight.Request, n *node, a behaviour.Answer, lost, copied bool) {
+	c := &x.s.clients[req.Client]
+	if copied {
+		a.Snapshot = x.Servers.Without(a.Snapshot, connOf(req, copied))
 	}
 	if a.Shares && n.owner.Client != int16(req.Client) && x.Bounds.CodeSet()&ofOwners != 0 {
 		x.fail(x.Clients.Refuse(errShared, int(req.Client), c.history, int(req.Thread), req.Command))
@@ -454,8 +481,9 @@ func (x *Explorer) execute(req *flight.Request, lost, copied bool) {
 		if prolonged {
 			rep.ago = req.Ago
 		}
-		x.deliver(req, rep, lost)
+		x.deliver(int(req.Client), rep, lost)
 	}
+	x.publish(a.Sent)
 }
 
 // ofOwners are the codes for which the search must know to whom the lock's record belongs.
@@ -527,25 +555,25 @@ func (x *Explorer) apply(req *flight.Request, n *node, a behaviour.Answer, copie
 	return a.Effect.Later && !c.Crashed && req.Acquired == c.Acquired && n.owner == own
 }
 
-// deliver puts a reply into the client's inbox, and wakes the thread that waits for it;
+// deliver puts a reply into client i's inbox, and wakes the thread that waits for it;
 // unless the reply is lost, or an earlier one on its connection was.
-func (x *Explorer) deliver(req *flight.Request, rep reply, lost bool) {
-	c := &x.s.clients[req.Client]
+func (x *Explorer) deliver(i int, rep reply, lost bool) {
+	c := &x.s.clients[i]
 	if c.Crashed {
 		return
 	}
-	if lost || c.torn>>req.Conn&1 != 0 {
-		c.torn |= 1 << req.Conn
+	if lost || c.torn>>rep.conn&1 != 0 {
+		c.torn |= 1 << rep.conn
 		return
 	}
 	id, fits := x.ids.inboxes.Put(append(append([]reply(nil), x.ids.inboxes.Get(c.inbox)...), rep))
 	if !fits {
-		x.fail(x.crowded(int(req.Client), "a reply", "replies that wait for a client; use fewer commands in a pipeline or transaction, or a script"))
+		x.fail(x.crowded(i, "a reply", "replies that wait for a client; use fewer commands in a pipeline or transaction, or a script"))
 	}
 	c.inbox = id
-	h := x.history(int(req.Client))
+	h := x.history(i)
 	for t := range int(h.Count) {
-		if p := &h.Threads[t]; !p.Over && p.Kind == process.OpReceive && p.Conn == req.Conn {
+		if p := &h.Threads[t]; !p.Over && p.Kind == process.OpReceive && uint16(p.Conn) == rep.conn {
 			c.queue(t)
 		}
 	}

@@ -341,7 +341,9 @@ func (x *Explorer) elapse(by int32, state, to []uint32) (_ []uint32, done bool) 
 	if w.left[Pause] != Any {
 		w.left[Pause] -= pauses
 	}
-	x.ageWorld(&w, by)
+	if len(x.ageWorld(&w, by)) > 0 {
+		return to[:len(to)-len(state)], false
+	}
 	if w != *x.world {
 		after[len(after)-1] = x.ids.worlds.ID(w)
 	}

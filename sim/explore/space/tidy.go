@@ -54,7 +54,7 @@ func (x *Explorer) tidyLane(held []flight.Request, first flight.Request) (kept [
 	if own := !c.Crashed && c.Acquired == first.Acquired; own && first.Phase != trace.PhaseRelease {
 		return held, false // a rule may ask when its last command arrived
 	}
-	conn := peer(int(first.Client), uint16(first.Conn))
+	conn := peer(int(first.Client), first.Conn)
 	var commands []uint32
 	for _, r := range flight.Lane(held, first) {
 		commands = append(commands, r.Command)

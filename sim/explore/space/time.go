@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/flight"
 	"lockstep/sim/explore/instants"
 	"lockstep/sim/monitor"
 	"lockstep/sim/process"
@@ -85,6 +86,9 @@ func (x *Explorer) Due() (by int32, any bool) {
 	for i := range x.s.clients {
 		by = instants.Sooner(by, x.dueTo(&x.s.clients[i], instants.Ends))
 	}
+	for left := range flight.Patience(x.ids.helds.Get(x.s.world.held)) {
+		by = instants.Sooner(by, left)
+	}
 	return by, by > 0
 }
 
@@ -114,7 +118,7 @@ func (m *Model) dueTo(c *client, in *instants.Set) (by int32) {
 	}
 	h := m.Clients.At(c.history)
 	for t := range int(h.Count) {
-		if c.waits[t] && c.due[t] != anyTime && !h.Threads[t].Over {
+		if c.waits[t] && c.due[t] < never && !h.Threads[t].Over {
 			by = instants.Sooner(by, in.ToNext(c.due[t]))
 		}
 	}
@@ -175,10 +179,11 @@ func (x *Explorer) advance(by int32) {
 		x.ageNode(&x.s.nodes[n], by)
 	}
 	x.facts.Recount()
+	over := x.ageWorld(&x.s.world, by)
+	x.giveUp(over)
 	for i := range x.s.clients {
 		x.pass(&x.s.clients[i], by, pausing>>i&1 != 0)
 	}
-	x.ageWorld(&x.s.world, by)
 }
 
 // ageNode lets time pass for a node, and reports whether the lock's record has expired.
@@ -194,8 +199,9 @@ func (m *Model) ageNode(n *node, by int32) (expired bool) {
 	return a.Expired
 }
 
-// ageWorld lets time pass for the rest of a state.
-func (x *Explorer) ageWorld(w *world, by int32) {
+// ageWorld lets time pass for the rest of a state. It returns the requests that have waited for an element
+// in vain.
+func (x *Explorer) ageWorld(w *world, by int32) (over []flight.Request) {
 	if x.timed {
 		x.grow(&w.now, by)
 		w.reads, _ = x.ids.reads.Put(x.instants.Age(x.ids.reads.Get(w.reads), by))
@@ -205,8 +211,10 @@ func (x *Explorer) ageWorld(w *world, by int32) {
 		for n := range held {
 			x.ageGrant(&held[n].Ago, by)
 		}
+		over, held = flight.Later(held, by)
 		w.held, _ = x.ids.helds.Put(held)
 	}
+	return over
 }
 
 // set gives a node an older snapshot. A record that has expired has no owner.
@@ -244,7 +252,7 @@ func (m *Model) pass(c *client, by int32, pausing bool) {
 	}
 	for t := range int(h.Count) {
 		m.age(&c.sent[t], by)
-		if c.waits[t] && c.due[t] != anyTime && !h.Threads[t].Over {
+		if c.waits[t] && c.due[t] < never && !h.Threads[t].Over {
 			c.due[t] -= by
 		}
 	}

@@ -1,0 +1,78 @@
+package behaviour
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"lockstep/sim/explore/intern"
+	"lockstep/sim/redis"
+)
+
+// Message is one that a command has sent to a subscriber.
+type Message struct {
+	Conn uint16 // the subscriber's connection, as a Question has it
+	Text uint32 // its id in Clients.Replies
+}
+
+// pack returns the id of messages.
+func (s *Servers) pack(sent []redis.Message) uint32 {
+	if len(sent) == 0 {
+		return 0
+	}
+	var words []string
+	for _, m := range sent {
+		words = append(words, strconv.Itoa(m.Conn), string(m.Text))
+	}
+	return s.replies.ID(intern.Pack(words))
+}
+
+// Messages returns the messages with an id, in the order in which the server has sent them.
+func (s *Servers) Messages(id uint32) (sent []Message) {
+	if id == 0 {
+		return nil
+	}
+	words := intern.Unpack(*s.replies.Value(id))
+	for i := 0; i < len(words); i += 2 {
+		conn, _ := strconv.Atoi(words[i])
+		sent = append(sent, Message{Conn: uint16(conn), Text: s.replies.ID(words[i+1])})
+	}
+	return sent
+}
+
+// renamedMessages returns the id at another server of messages with other texts to other connections.
+func (s *Servers) renamedMessages(id uint32, other *Servers, text func(string) string, conn func(int) int) uint32 {
+	var sent []redis.Message
+	for _, m := range s.Messages(id) {
+		sent = append(sent, redis.Message{Conn: conn(int(m.Conn)), Text: []byte(text(*s.replies.Value(m.Text)))})
+	}
+	return other.pack(sent)
+}
+
+// Subscribed reports whether a connection has a subscription in a snapshot.
+func (s *Servers) Subscribed(snapshot uint32) bool {
+	return slices.ContainsFunc(s.Snapshot(snapshot).Peers, redis.OpenTxn.Subscribed)
+}
+
+// Endures refuses a command that begins a subscription, or waits at its server, in a search without bounds.
+func (k *Clients) Endures(command uint32) error {
+	return &redis.Unmodelled{What: k.word(command), Why: "without a bound on cycles it has neither messages nor commands that wait at a server; search within a bound on cycles"}
+}
+
+// Behind refuses a command on a connection on which another waits at its server, or that which waits before it.
+func (k *Clients) Behind(client int, command uint32) error {
+	return &Refusal{Client: k.name(client), What: k.word(command) + " in a pipeline with a command that waits at its server",
+		Why: "it has no model of those that wait behind that; send them when it has been answered"}
+}
+
+// word returns the first word of a command.
+func (k *Clients) word(command uint32) string { return intern.Unpack(*k.commands.Value(command))[0] }
+
+// Patience returns for how many milliseconds a command waits for an element, or flight.Forever.
+func (k *Clients) Patience(command uint32) int32 {
+	if d := redis.Patience(intern.Unpack(*k.commands.Value(command))); d > 0 {
+		return int32(min(d, MaxSpan) / time.Millisecond)
+	}
+	return math.MaxInt32
+}
