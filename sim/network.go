@@ -192,7 +192,9 @@ func (w *World) drop(m *message, reply bool) {
 // arrive handles a request's arrival at its node.
 func (w *World) arrive(m *message) {
 	if m.copy {
-		w.execute(m, redis.NewPeer(w.nodes[m.node])) // a library resends on another connection
+		p := redis.NewPeer(w.nodes[m.node]) // a library resends on another connection
+		w.execute(m, p)
+		p.Node.Leave(p) // which nobody listens to
 		return
 	}
 	m.here = true

@@ -70,6 +70,16 @@ func (c *conn) survey() ConnSurvey {
 	return s
 }
 
+// Lasting returns how many subscribed connections and waiting commands a server has.
+func (w *World) Lasting(server int) (subscribed, waiting int) {
+	for _, m := range w.popping {
+		if m.node == server {
+			waiting++
+		}
+	}
+	return len(w.nodes[server].Subscribers()), waiting
+}
+
 // Lock returns a client's instance of the lock.
 func (w *World) Lock(client int) strategies.Lock { return w.clients[client].Client.Lock() }
 

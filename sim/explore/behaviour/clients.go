@@ -37,7 +37,7 @@ type History struct {
 	Earlier       []int32               // all its readings, if those of earlier cycles count, too: see Memory
 	depth         int16                 // operations since the start, or since the last point between two cycles
 	Closed        uint16                // the connections that the client has closed, a bit each
-	Lasts         uint16                // those of which a server may keep a subscription, or a command that waits there
+	Lasts         uint16                // those of which a server may keep a subscription or a command that waits there; if its program has ended, the open ones with a subscription
 	Conns         uint8                 // how many connections it has used since the start, or the last point between two cycles
 	thread        uint8                 // by which thread
 	Count         uint8                 // of threads
@@ -138,6 +138,7 @@ type cycleKey struct {
 	cycle         int
 	over          bool
 	tokens, draws int
+	lasts         uint16 // the connections with subscriptions of a client whose program has ended
 	fingerprint   uint64
 	read          int32 // the last reading, if readings of the next cycle go on from there
 }
@@ -505,7 +506,7 @@ func (k *Clients) ending(r *replayer, h *History) (*cycleKey, error) {
 	if !h.Over && (!between || k.memory.Closures) {
 		return nil, nil
 	}
-	if r.driver.Subscribed() && !h.Over && !k.memory.Closures {
+	if r.driver.Subscriptions() != 0 && !h.Over && !k.memory.Closures {
 		return nil, ErrStaysSubscribed
 	}
 	tokens, draws := r.driver.Draws()
@@ -520,7 +521,11 @@ func (k *Clients) ending(r *replayer, h *History) (*cycleKey, error) {
 			h.Series |= k.seriesIn(text)
 		}
 	}
-	k.newCycle(r)
+	if h.Over {
+		key.lasts = r.driver.Subscriptions()
+	} else {
+		k.newCycle(r)
+	}
 	h.BetweenCycles, h.Given = true, false
 	if key.read = h.Read; !k.memory.goesOn() {
 		h.Read, key.read = 0, 0
@@ -588,6 +593,9 @@ func (k *Clients) describe(h *History, r *replayer) error {
 		if r.driver.Lasts(c) {
 			h.Lasts |= 1 << c
 		}
+	}
+	if h.Over {
+		h.Lasts = r.driver.Subscriptions()
 	}
 	h.Conns = uint8(min(MaxConns, r.driver.Conns()))
 	return nil
@@ -721,7 +729,7 @@ func (k *Clients) walk(r *replayer, path []uint32) (n int, err error) {
 		if _, err := k.feed(r, h.client, Transition{From: h.parent, Thread: h.thread, Seen: h.seen}); err != nil {
 			return n, err
 		}
-		if h.BetweenCycles {
+		if h.BetweenCycles && !h.Over {
 			k.newCycle(r)
 		}
 		if err := k.faithful(r, at); err != nil {

@@ -2,7 +2,6 @@ package behaviour
 
 import (
 	"math"
-	"slices"
 	"strconv"
 	"time"
 
@@ -50,9 +49,14 @@ func (s *Servers) renamedMessages(id uint32, other *Servers, text func(string) s
 	return other.pack(sent)
 }
 
-// Subscribed reports whether a connection has a subscription in a snapshot.
-func (s *Servers) Subscribed(snapshot uint32) bool {
-	return slices.ContainsFunc(s.Snapshot(snapshot).Peers, redis.OpenTxn.Subscribed)
+// Subscribers counts the connections with a subscription in a snapshot.
+func (s *Servers) Subscribers(snapshot uint32) (n int) {
+	for _, p := range s.Snapshot(snapshot).Peers {
+		if p.Subscribed() {
+			n++
+		}
+	}
+	return n
 }
 
 // Endures refuses a command that begins a subscription, or waits at its server, in a search without bounds.

@@ -2,7 +2,6 @@ package driver
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"lockstep/sim"
@@ -183,9 +182,14 @@ func (d *Driver) Closed(n int) bool { return n < len(d.conns) && d.conns[n].Clos
 // Lasts reports whether its server may keep a subscription of the client's nth connection, or a command that waits.
 func (d *Driver) Lasts(n int) bool { return n < len(d.conns) && d.conns[n].Lasts() }
 
-// Subscribed reports whether the client has an open connection that it has sent a subscription on.
-func (d *Driver) Subscribed() bool {
-	return slices.ContainsFunc(d.conns, func(c *process.Conn) bool { return !c.Closed && c.Subscribes() })
+// Subscriptions returns the open connections that the client has sent a subscription on, a bit each.
+func (d *Driver) Subscriptions() (conns uint16) {
+	for n, c := range d.conns {
+		if !c.Closed && c.Subscribes() {
+			conns |= 1 << n
+		}
+	}
+	return conns
 }
 
 // Acquired returns how often the client has called Acquire.

@@ -85,3 +85,11 @@ func HangUp(held []Request, client int, conns uint16) []Request {
 		return r.Left != 0 && !r.Orphan && int(r.Client) == client && conns>>r.Conn&1 != 0
 	})
 }
+
+// WaitingAt counts the requests that wait at a node.
+func WaitingAt(held []Request, node uint8) (n int) {
+	for at := NextAt(held, node, 0); at >= 0; at = NextAt(held, node, at+1) {
+		n++
+	}
+	return n
+}

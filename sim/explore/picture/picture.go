@@ -18,9 +18,12 @@ func Of(text []byte, w *sim.World, names []string, record string) []byte {
 		c := &s.Clients[i]
 		paused := c.Paused && c.Phase != trace.PhaseIdle
 		text = Client(text, name, c.Crashed, c.Phase, c.Acquired, c.Lease.Live, c.Lease.Inside, paused)
+		text = Acts(text, !c.Crashed && w.Ready(sim.SetOf(i)))
 	}
 	for addr, i := range s.Primary {
 		text = Node(text, addr)
+		subscribed, waiting := w.Lasting(i)
+		text = Lasting(text, subscribed, waiting)
 		for _, r := range s.Nodes[i].Records {
 			text = Key(text, r.Key, r.Value, Life(r, w))
 			if r.Key == record {
@@ -76,6 +79,17 @@ func Client(text []byte, name string, crashed bool, phase trace.Phase, acquired 
 	text = strconv.AppendBool(append(text, ", inside "...), inside)
 	text = strconv.AppendBool(append(text, ", paused "...), paused)
 	return append(text, '\n')
+}
+
+// Acts appends whether a client can perform an operation.
+func Acts(text []byte, acts bool) []byte {
+	return append(strconv.AppendBool(append(text, " acts "...), acts), '\n')
+}
+
+// Lasting appends how many subscribed connections and waiting commands a node has.
+func Lasting(text []byte, subscribed, waiting int) []byte {
+	text = strconv.AppendInt(append(text, " subscribed "...), int64(subscribed), 10)
+	return append(strconv.AppendInt(append(text, ", waiting "...), int64(waiting), 10), '\n')
 }
 
 // Node appends the heading of the node with an index.

@@ -267,7 +267,9 @@ func (l *local) independent() bool {
 // closing returns the connections that end with an outcome, a bit each.
 func (l *local) closing(was *behaviour.History, out behaviour.Outcome) uint16 {
 	switch h := l.clients.At(out.To); {
-	case h.BetweenCycles || h.Over:
+	case h.Over:
+		return ^h.Lasts // its process goes on, and so do its subscriptions
+	case h.BetweenCycles:
 		return 0xffff
 	case h.Closed != was.Closed:
 		return h.Closed

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"lockstep/sim/explore/flight"
 	"lockstep/sim/explore/picture"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
@@ -45,9 +46,15 @@ func (x *Explorer) Picture(text []byte, names bool) []byte {
 			n, paused = 0, false
 		}
 		text = picture.Client(text, Names[i], c.Crashed, c.Phase, n, c.Live, c.Inside, paused)
+		if _, acts := x.next(i); names {
+			text = picture.Acts(text, acts)
+		}
 	}
 	for i, n := range x.s.nodes {
 		text = picture.Node(text, i)
+		if names {
+			text = picture.Lasting(text, x.Servers.Subscribers(n.snapshot), flight.WaitingAt(x.ids.helds.Get(x.s.world.held), uint8(i)))
+		}
 		for _, k := range x.Servers.Snapshot(n.snapshot).Keys {
 			if !names {
 				k.Value, n.owner.N = "", 0

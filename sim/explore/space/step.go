@@ -432,7 +432,7 @@ func (x *Explorer) execute(req *flight.Request, lost, copied bool) (blocks bool)
 		x.fail(x.Clients.Refuse(err, int(req.Client), c.history, int(req.Thread), req.Command))
 		return false
 	}
-	if x.habits.endless && (a.Blocks || x.Servers.Subscribed(a.Snapshot)) {
+	if x.habits.endless && (a.Blocks || x.Servers.Subscribers(a.Snapshot) > 0) {
 		x.fail(x.Clients.Refuse(x.Clients.Endures(req.Command), int(req.Client), c.history, int(req.Thread), req.Command))
 	}
 	if a.Blocks {
@@ -559,7 +559,7 @@ func (x *Explorer) apply(req *flight.Request, n *node, a behaviour.Answer, copie
 // unless the reply is lost, or an earlier one on its connection was.
 func (x *Explorer) deliver(i int, rep reply, lost bool) {
 	c := &x.s.clients[i]
-	if c.Crashed {
+	if c.Crashed || x.history(i).Over {
 		return
 	}
 	if lost || c.torn>>rep.conn&1 != 0 {

@@ -92,7 +92,7 @@ func (m *Model) summary(c *client) summary {
 		s.acts, s.sends = true, h.Threads[t].Kind == process.OpSend
 		if l := (&local{habits: m.habits, c: c}); l.asks(t) {
 			next := m.Clients.At(l.after(behaviour.Transition{From: c.history, Thread: uint8(t)}).To)
-			s.asksAndSends = l.err == nil && next.Threads[0].Kind == process.OpSend
+			s.asksAndSends = l.err == nil && next.Single() && next.Threads[0].Kind == process.OpSend // a thread that it has started goes first
 		}
 		switch p := &h.Threads[t]; {
 		case p.Kind == process.OpDraw:

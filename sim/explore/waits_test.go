@@ -1,0 +1,241 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"lockstep/sim/testenv"
+	"lockstep/strategies"
+)
+
+// waitingLocks are locks that wait for messages, or at their servers, in many ways. Not all are right.
+func waitingLocks() map[string]strategies.Strategy {
+	return map[string]strategies.Strategy{
+		"subscribe":       whoWaits(subscriber(true)),
+		"subscribe alone": whoWaits(subscriber(false)),
+		"pattern":         whoWaits(listener),
+		"turnstile":       turnstile(2 * time.Second),
+		"turnstile, 0":    turnstile(0),
+		"baton":           baton(),
+		"zset":            ticket(),
+		"watchdog":        watched(turnstile(4 * time.Second)),
+		"across cycles":   keepsSubscription(),
+	}
+}
+
+// whoWaits is a lock that is released by a script which publishes, and in which a client that is refused waits.
+func whoWaits(wait func(ctx context.Context, m *mutant) error) strategies.Strategy {
+	s := mutantStrategy(mutant{acquire: func(ctx context.Context, m *mutant) (*strategies.Lease, error) {
+		lease, err := rightAcquire(ctx, m)
+		if !errors.Is(err, strategies.ErrNotAcquired) {
+			return lease, err
+		}
+		if err := wait(ctx, m); err != nil {
+			return nil, err
+		}
+		return rightAcquire(ctx, m)
+	}, release: func(ctx context.Context, m *mutant, l *strategies.Lease) error {
+		n, err := m.nodes[0].Eval(ctx, `if redis.call("GET", KEYS[1]) ~= ARGV[1] then return 0 end
+			redis.call("DEL", KEYS[1])
+			return 1 + redis.call("PUBLISH", "free", ARGV[1])`, []string{m.key}, l.Token).Int()
+		if err == nil && n == 0 {
+			err = strategies.ErrNotHeld
+		}
+		return err
+	}}, 1)
+	return s
+}
+
+// timedOut leaves out the error of a wait that has ended without a message.
+func timedOut(err error) error {
+	var e net.Error
+	if errors.As(err, &e) && e.Timeout() {
+		return nil
+	}
+	return err
+}
+
+// subscriber waits for a message for 5s, and if asks is set only if it isn't granted the lock when it has subscribed.
+func subscriber(asks bool) func(context.Context, *mutant) error {
+	return func(ctx context.Context, m *mutant) error {
+		sub := m.nodes[0].Subscribe(ctx, "free")
+		defer sub.Close() //nolint:errcheck // it is gone
+		if _, err := sub.ReceiveTimeout(ctx, 3*time.Second); err != nil {
+			return timedOut(err)
+		}
+		if n, err := m.nodes[0].Exists(ctx, m.key).Result(); asks && (err != nil || n == 0) {
+			return err
+		}
+		_, err := sub.ReceiveTimeout(ctx, 5*time.Second)
+		return timedOut(err)
+	}
+}
+
+func listener(ctx context.Context, m *mutant) error {
+	sub := m.nodes[0].PSubscribe(ctx, "f*", "*e")
+	defer sub.Close() //nolint:errcheck // it is gone
+	for range 3 {
+		if _, err := sub.ReceiveTimeout(ctx, 4*time.Second); err != nil {
+			return timedOut(err)
+		}
+	}
+	return sub.PUnsubscribe(ctx, "f*")
+}
+
+// turnstile is a lock whose token lies in a list, which the first to come puts there.
+func turnstile(patience time.Duration) strategies.Strategy {
+	s := mutantStrategy(mutant{acquire: func(ctx context.Context, m *mutant) (*strategies.Lease, error) {
+		first, err := m.nodes[0].SetNX(ctx, "begun", 1, 0).Result()
+		if err == nil && first {
+			err = m.nodes[0].RPush(ctx, "free", "token").Err()
+		}
+		if err != nil {
+			return nil, err
+		}
+		switch _, err := m.nodes[0].BLPop(ctx, patience, "free").Result(); {
+		case errors.Is(err, redis.Nil):
+			return nil, strategies.ErrNotAcquired
+		case err != nil:
+			return nil, err
+		}
+		return &strategies.Lease{Token: m.Token()}, nil
+	}, release: func(ctx context.Context, m *mutant, _ *strategies.Lease) error {
+		return m.nodes[0].RPush(ctx, "free", "token").Err()
+	}}, 1)
+	s.NoTTL = true
+	return s
+}
+
+// baton is a lock whose holder hands it to whoever waits, by a list with a TTL, and whose record is stored besides.
+func baton() strategies.Strategy {
+	return mutantStrategy(mutant{acquire: func(ctx context.Context, m *mutant) (*strategies.Lease, error) {
+		lease, err := rightAcquire(ctx, m)
+		if !errors.Is(err, strategies.ErrNotAcquired) {
+			return lease, err
+		}
+		if err := m.nodes[0].BRPopLPush(ctx, "baton", "taken", 3*time.Second).Err(); err != nil && !errors.Is(err, redis.Nil) {
+			return nil, err
+		}
+		return rightAcquire(ctx, m)
+	}, release: func(ctx context.Context, m *mutant, l *strategies.Lease) error {
+		_, err := m.nodes[0].TxPipelined(ctx, func(p redis.Pipeliner) error {
+			p.Del(ctx, "baton")
+			p.LPush(ctx, "baton", l.Token)
+			p.PExpire(ctx, "baton", m.TTL)
+			p.Del(ctx, "taken")
+			return nil
+		})
+		return errors.Join(err, rightRelease(ctx, m, l))
+	}}, 1)
+}
+
+// ticket is a lock whose waiters stand in a sorted set, and take out the least by BZPOPMIN.
+func ticket() strategies.Strategy {
+	s := turnstile(0)
+	made := s.New
+	s.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+		m := made(nodes, key, o).(*mutant) //nolint:forcetypeassert // see turnstile
+		m.acquire = func(ctx context.Context, m *mutant) (*strategies.Lease, error) {
+			if first, err := m.nodes[0].SetNX(ctx, "begun", 1, 0).Result(); err != nil {
+				return nil, err
+			} else if first {
+				m.nodes[0].ZAdd(ctx, "free", redis.Z{Score: 1, Member: "token"})
+			}
+			switch _, err := m.nodes[0].BZPopMin(ctx, 2500*time.Millisecond, "free", "other").Result(); {
+			case errors.Is(err, redis.Nil):
+				return nil, strategies.ErrNotAcquired
+			case err != nil:
+				return nil, err
+			}
+			return &strategies.Lease{Token: m.Token()}, nil
+		}
+		m.release = func(ctx context.Context, m *mutant, _ *strategies.Lease) error {
+			return m.nodes[0].ZAdd(ctx, "free", redis.Z{Score: 1, Member: "token"}).Err()
+		}
+		return m
+	}
+	return s
+}
+
+// watched is a lock of which a second thread does something every second while it waits.
+func watched(s strategies.Strategy) strategies.Strategy {
+	made := s.New
+	s.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+		m := made(nodes, key, o).(*mutant) //nolint:forcetypeassert // see turnstile
+		take := m.acquire
+		m.acquire = func(ctx context.Context, m *mutant) (*strategies.Lease, error) {
+			ctx, cancel := context.WithCancel(ctx)
+			defer cancel()
+			m.Go(func() {
+				for m.Clock.Sleep(ctx, 2*time.Second) == nil {
+					m.nodes[0].Incr(ctx, "waits")
+				}
+			})
+			return take(ctx, m)
+		}
+		return m
+	}
+	return s
+}
+
+// keepsSubscription is a lock that subscribes once, and listens whenever it is refused.
+func keepsSubscription() strategies.Strategy {
+	s := whoWaits(nil)
+	made := s.New
+	s.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+		m := made(nodes, key, o).(*mutant) //nolint:forcetypeassert // see whoWaits
+		var sub *redis.PubSub
+		m.acquire = func(ctx context.Context, m *mutant) (*strategies.Lease, error) {
+			if sub == nil {
+				sub = m.nodes[0].Subscribe(ctx, "free")
+				if _, err := sub.ReceiveTimeout(ctx, time.Second); err != nil {
+					return nil, errors.Join(err, sub.Close())
+				}
+			}
+			lease, err := rightAcquire(ctx, m)
+			if !errors.Is(err, strategies.ErrNotAcquired) {
+				return lease, err
+			}
+			if _, err := sub.ReceiveTimeout(ctx, time.Second); timedOut(err) != nil {
+				return nil, err
+			}
+			return rightAcquire(ctx, m)
+		}
+		return m
+	}
+	return s
+}
+
+// TestFaithfulWaits is TestFaithful for locks that wait for messages, or at their servers.
+func TestFaithfulWaits(t *testing.T) {
+	t.Parallel()
+	for name, s := range waitingLocks() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := Bounds{Strategy: s, Clients: 3, Cycles: 2, TTL: 12 * time.Second}
+			b.Faults = Budget{1, 3, 1, 1, 1, 1, 1, 1, Evict: 1}
+			expectAgreement(t, b, 800)
+			b.Faults = Budget{Crash: 1, Pause: 3, ReplyLost: 1, HoldRequest: 1, Duplicate: 1, ClientClock: 1, Failover: 1}
+			expectAgreement(t, b, 400)
+			seed := uint64(4)
+			draws := 2
+			if testenv.Whole() && !testenv.Raced {
+				draws = 24
+			}
+			for ; draws > 0; draws-- {
+				b := drawBounds(s, rand.New(rand.NewPCG(seed, uint64(draws))))
+				b.Checks, b.Extend, b.Clients = false, false, min(b.Clients, 3)
+				if err := agreement(b, 40); err != nil {
+					b.Strategy.New = nil
+					t.Fatalf("seed %d: %+v\n%s", draws, b, err)
+				}
+			}
+		})
+	}
+}
