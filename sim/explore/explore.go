@@ -87,6 +87,7 @@ type Vacuity struct {
 	Unextended bool        // the lock can extend its leases, and no caller did: see Bounds.Extend
 	Extended   bool        // in some schedule a lease is extended
 	Stuck      bool        // in some schedule nobody has the lock in the end and nobody can have it, and no record of it is to blame
+	Asleep     string      // where some schedule ends with a client that waits for ever for a message or an element, as " at FILE:LINE"; empty if none does
 	Unused     []FaultKind // kinds of fault in the budget that no schedule has had
 }
 
@@ -201,7 +202,7 @@ func searchModel(ctx context.Context, m *space.Model, opt Options, v Vacuity) (*
 	r.Grid, r.Branches = m.Grid()
 	all := s.stats()
 	r.Near = NearMisses{Refused: all.Refused, Compared: all.Compared, NotHeld: all.NotHeld, Fenced: all.Fenced}
-	r.Vacuity.Extended, r.Vacuity.Stuck = all.Extended, all.Stuck
+	r.Vacuity.Extended, r.Vacuity.Stuck, r.Vacuity.Asleep = all.Extended, all.Stuck, all.Asleep
 	for k, n := range m.Bounds.Faults {
 		if n > 0 && !all.Used[k] {
 			r.Vacuity.Unused = append(r.Vacuity.Unused, FaultKind(k))

@@ -152,6 +152,9 @@ func (s *search) layer(pieces int, read func(piece int, into []uint32) []uint32)
 // follow adds all successors of one state.
 func (s *search) follow(x *space.Explorer, state []uint32) {
 	x.View(state)
+	if x.Stats.Asleep == "" && x.Asleep() {
+		x.Stats.Asleep = x.Sleeper(state)
+	}
 	if s.wants(trace.PD) && x.Rests() && s.deadlock(x, state) {
 		s.report(trace.SetOf(trace.PD))
 	}

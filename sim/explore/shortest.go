@@ -210,7 +210,7 @@ func (q *shortest) path(i int32) (choices []space.Choice) {
 func (q *shortest) expand(i int32) {
 	x, p := q.x, q.node(i)
 	x.Visit(p.state)
-	if x.Over() && q.left.Has(trace.PD) && x.Deadlocked() {
+	if (x.Over() || x.Asleep()) && q.left.Has(trace.PD) && x.Deadlocked() {
 		q.add(pathNode{place: place{cost: p.cost}, parent: i, ends: trace.SetOf(trace.PD)})
 		return
 	}

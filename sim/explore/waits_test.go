@@ -239,3 +239,109 @@ func TestFaithfulWaits(t *testing.T) {
 		})
 	}
 }
+
+// takesMessage takes the message for a grant, and stores no record.
+func takesMessage() strategies.Strategy {
+	s := whoWaits(nil)
+	made := s.New
+	s.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+		m := made(nodes, key, o).(*mutant) //nolint:forcetypeassert // see whoWaits
+		m.acquire = func(ctx context.Context, m *mutant) (*strategies.Lease, error) {
+			lease, err := rightAcquire(ctx, m)
+			if !errors.Is(err, strategies.ErrNotAcquired) {
+				return lease, err
+			}
+			sub := m.nodes[0].Subscribe(ctx, "free")
+			defer sub.Close() //nolint:errcheck // it is gone
+			for range 2 {
+				if _, err := sub.ReceiveTimeout(ctx, m.TTL); err != nil {
+					return nil, errors.Join(strategies.ErrNotAcquired, timedOut(err))
+				}
+			}
+			return &strategies.Lease{Token: m.Token(), Deadline: m.Clock.Monotonic() + m.TTL - m.grace()}, nil
+		}
+		return m
+	}
+	return s
+}
+
+// immortal is a lock whose record has no TTL, and whose waiters wait for a message for as long as it takes.
+func immortal(subscribes bool) strategies.Strategy {
+	s := whoWaits(nil)
+	made := s.New
+	s.NoTTL = true
+	s.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+		m := made(nodes, key, o).(*mutant) //nolint:forcetypeassert // see whoWaits
+		m.acquire = func(ctx context.Context, m *mutant) (*strategies.Lease, error) {
+			token := m.Token()
+			err := m.set(ctx, m.nodes[0], token, 0)
+			if !errors.Is(err, strategies.ErrNotAcquired) {
+				return &strategies.Lease{Token: token}, err
+			}
+			if subscribes {
+				sub := m.nodes[0].Subscribe(ctx, "free")
+				defer sub.Close() //nolint:errcheck // it is gone
+				for range 2 {
+					if _, err := sub.Receive(ctx); err != nil {
+						return nil, err
+					}
+				}
+			} else if err := m.nodes[0].BLPop(ctx, 0, "nothing").Err(); err != nil {
+				return nil, err
+			}
+			return nil, strategies.ErrNotAcquired
+		}
+		return m
+	}
+	return s
+}
+
+// TestWaits: what a search says of locks that wait.
+func TestWaits(t *testing.T) {
+	t.Parallel()
+	const asleep = "some schedule ends with a client that waits for ever"
+	for name, c := range map[string]struct {
+		lock   strategies.Strategy
+		faults Budget
+		found  string // violations
+		asleep bool
+		stuck  bool // nobody can have the lock, and no record is to blame
+	}{
+		"subscribe":                    {whoWaits(subscriber(true)), Budget{}, "", false, false},
+		"subscribe, pauses":            {whoWaits(subscriber(true)), Budget{Crash: 1, Pause: 1}, "OV", false, false},
+		"subscribe, lost":              {whoWaits(subscriber(true)), Budget{Crash: 1, ReplyLost: 1}, "", false, false},
+		"a message for a grant":        {takesMessage(), Budget{}, "", false, false},
+		"a message for a grant, three": {takesMessage(), Budget{}, "DG OV", false, false},
+		"turnstile":                    {turnstile(2 * time.Second), Budget{}, "", false, false},
+		"turnstile, crash":             {turnstile(2 * time.Second), Budget{Crash: 1}, "", false, true},
+		"turnstile, lost":              {turnstile(2 * time.Second), Budget{ReplyLost: 1}, "", false, true},
+		"turnstile, 0":                 {turnstile(0), Budget{Crash: 1}, "", true, true},
+		"zset":                         {ticket(), Budget{Crash: 1, Pause: 1}, "", false, true},
+		"immortal":                     {immortal(true), Budget{}, "", true, false},
+		"immortal, crash":              {immortal(true), Budget{Crash: 1}, "PD", true, false},
+		"immortal by BLPOP":            {immortal(false), Budget{Crash: 1}, "PD", true, false},
+		"across cycles":                {keepsSubscription(), Budget{Crash: 1}, "", false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := Bounds{Strategy: c.lock, Clients: 2, Cycles: 2, TTL: 12 * time.Second, Faults: c.faults}
+			if name == "a message for a grant, three" {
+				b.Clients, b.Cycles = 3, 1
+			}
+			r, err := Run(context.Background(), b, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%d states, %v, complete %t %s", r.States, r.Found, r.Complete, r.Why)
+			if got := r.Found.String(); got != c.found && !(c.found == "" && len(r.Found) == 0) {
+				t.Errorf("found %s, expected %s", got, c.found)
+			}
+			if !r.Complete {
+				t.Errorf("it came to no end: %s", r.Why)
+			}
+			if got := r.Vacuity.Asleep != ""; got != c.asleep || r.Vacuity.Stuck != c.stuck {
+				t.Errorf("asleep %q, stuck %t", r.Vacuity.Asleep, r.Vacuity.Stuck)
+			}
+		})
+	}
+}

@@ -55,7 +55,7 @@ func Bounded(m *space.Model, w *sim.World, seed uint64) error {
 			return fmt.Errorf("after %d choices of schedule %d %w\n%s", len(path), seed, err, text(m, path))
 		}
 	}
-	if !x.Over() {
+	if !x.Rests() {
 		return nil // the bound on switches has ended the schedule early
 	}
 	dead := x.Deadlocked()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lockstep/sim/explore/intern"
+	"lockstep/sim/process"
 	"lockstep/sim/redis"
 )
 
@@ -75,8 +76,31 @@ func (k *Clients) word(command uint32) string { return intern.Unpack(*k.commands
 
 // Patience returns for how many milliseconds a command waits for an element, or flight.Forever.
 func (k *Clients) Patience(command uint32) int32 {
-	if d := redis.Patience(intern.Unpack(*k.commands.Value(command))); d > 0 {
-		return int32(min(d, MaxSpan) / time.Millisecond)
+	d := redis.Patience(intern.Unpack(*k.commands.Value(command)))
+	switch {
+	case d > MaxSpan:
+		return -1
+	case d > 0:
+		return int32(d / time.Millisecond)
 	}
 	return math.MaxInt32
 }
+
+// Waits returns for how many milliseconds an operation waits, or 0: it sleeps, it reads with a timeout of
+// its own, or its command waits at the server.
+func (k *Clients) Waits(p *Operation) int32 {
+	switch p.Kind {
+	case process.OpSleep:
+		return p.Sleep
+	case process.OpReceive:
+		return max(0, p.Wait)
+	case process.OpSend:
+		if args := intern.Unpack(*k.commands.Value(p.Command)); redis.Pops(args) {
+			return int32(min(redis.Patience(args), MaxSpan) / time.Millisecond)
+		}
+	}
+	return 0
+}
+
+// LineBy returns the line of a thread's operation at a history, as " at FILE:LINE".
+func (k *Clients) LineBy(id uint32, thread int) string { return at(k.lineBy(id, thread)) }

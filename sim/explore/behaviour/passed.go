@@ -67,7 +67,7 @@ func (f *finder) passedTo() {
 	for n := uint32(1); n <= uint32(f.s.answers.Len()); n++ {
 		e := f.s.answers.Entries.At(n)
 		args := intern.Unpack(*f.k.commands.Value(e.Key.Command))
-		if e.Value.Asks || storing[strings.ToUpper(args[0])] >= len(args) {
+		if e.Value.Asks || e.Value.Blocks || storing[strings.ToUpper(args[0])] >= len(args) {
 			continue
 		}
 		shape, snap := f.k.shape(args), *f.s.Snapshot(e.Key.Snapshot)

@@ -522,7 +522,7 @@ func (f *finder) alike(from, to uint32, by int64) bool {
 			p.Fence != q.Fence && !alike.Follows(int64(q.Fence-p.Fence), by) {
 			return false
 		}
-		f.sleeps(i, int64(q.Sleep-p.Sleep+q.Wait-p.Wait))
+		f.sleeps(i, int64(f.k.Waits(&q)-f.k.Waits(&p)))
 		q.Command, q.Sleep, q.Wait, q.Fence = p.Command, p.Sleep, p.Wait, p.Fence
 		if p != q {
 			return false

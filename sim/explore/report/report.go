@@ -297,6 +297,9 @@ func Worth(r *explore.Result) []Item {
 	if r.Vacuity.Unextended {
 		items = append(items, Item{"UNTRIED", "the lock can extend a lease, and no caller did: nothing here is about its Extend (--caller extends, or Bounds.Extend)"})
 	}
+	if r.Vacuity.Asleep != "" {
+		items = append(items, Item{"ASLEEP", "some schedule ends with a client that waits for ever" + r.Vacuity.Asleep + ", for a message or an element that nobody sends any more"})
+	}
 	why := "there was never an occasion"
 	if !r.Complete {
 		why = "the search did not get so far"

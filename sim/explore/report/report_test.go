@@ -150,6 +150,7 @@ func TestEveryVacuityIsSaid(t *testing.T) {
 		"Granted":    func(v *explore.Vacuity) { v.Granted = false },
 		"Failure":    func(v *explore.Vacuity) { v.Failure = "a broken wire" },
 		"Stuck":      func(v *explore.Vacuity) { v.Stuck = true },
+		"Asleep":     func(v *explore.Vacuity) { v.Asleep = " at lock.go:7" },
 		"Unseen":     func(v *explore.Vacuity) { v.Unseen = true },
 		"Unextended": func(v *explore.Vacuity) { v.Unextended = true },
 		"Unused":     func(v *explore.Vacuity) { v.Unused = []explore.FaultKind{explore.Pause} },

@@ -13,17 +13,21 @@ import (
 const longTime = 20 * 24 * 3600 * 1000
 
 // ending is the part of a packed state on which it depends whether that is a deadlock: its
-// nodes, what waits at them, and true time in a timed model.
+// nodes, what waits at them, and true time in a timed model; and its clients, unless all are gone.
 type ending struct {
-	nodes [sim.MaxNodes]uint32
-	held  uint32
-	now   int32
+	clients [MaxClients]uint32
+	nodes   [sim.MaxNodes]uint32
+	held    uint32
+	now     int32
 }
 
 // Ending returns that part of the packed state that the explorer views.
 func (x *Explorer) Ending(state []uint32) ending {
 	e := ending{now: x.world.now, held: x.world.held}
 	copy(e.nodes[:], state[x.Bounds.Clients:x.Width-1])
+	if !x.habits.endless && !x.Over() {
+		copy(e.clients[:], state[:x.Bounds.Clients])
+	}
 	return e
 }
 
@@ -38,6 +42,9 @@ func (x *Explorer) DeadlockedIn(state []uint32) bool {
 // when no live client holds it. A further client, the probe, asks for it at once, after all
 // records have had the time to expire, and after a long time. The state stays as it is.
 func (x *Explorer) Deadlocked() bool {
+	if !x.habits.endless && x.keepsLock() {
+		return false
+	}
 	before := x.blank()
 	before.copyFrom(&x.s)
 	found, stats := x.Found, x.Stats // the probe's violations and near misses don't count

@@ -70,10 +70,11 @@ func (m *Model) seriesOwned(client int, n uint16) (set naming.SeriesSet) {
 }
 
 // Rests reports whether the lock must be free in the state that the explorer views, or become
-// free by itself: the schedule is over, or its cycles have no bound and all clients are
-// between two of them, or gone, and no request is held up.
+// free by itself: the schedule is over, or nothing happens any more as clients wait for what never
+// comes, or its cycles have no bound and all clients are between two of them, or gone, and no request
+// is held up.
 func (x *Explorer) Rests() bool {
-	if x.Over() {
+	if x.Over() || x.Asleep() {
 		return true
 	}
 	if !x.habits.endless {

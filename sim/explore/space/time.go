@@ -22,6 +22,7 @@ type Stats struct {
 	Fenced   int64 // accesses that the resource refused
 	Extended bool  // some lease was extended
 	Stuck    bool  // at some schedule's end nobody has the lock and nobody can have it, and no record is to blame
+	Asleep   string // where a client waits for ever while nothing else happens
 	Used     [faultKinds]bool
 }
 
@@ -43,6 +44,9 @@ func (st *Stats) Add(o *Stats) {
 	st.Fenced += o.Fenced
 	st.Extended = st.Extended || o.Extended
 	st.Stuck = st.Stuck || o.Stuck
+	if st.Asleep == "" || o.Asleep != "" && o.Asleep < st.Asleep {
+		st.Asleep = o.Asleep
+	}
 	for i := range st.Used {
 		st.Used[i] = st.Used[i] || o.Used[i]
 	}

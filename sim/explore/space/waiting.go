@@ -1,16 +1,22 @@
 package space
 
 import (
+	"cmp"
 	"bytes"
 	"slices"
 
 	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/explore/flight"
+	"lockstep/sim/monitor"
 	"lockstep/sim/redis"
+	"lockstep/sim/trace"
 )
 
 // This file delivers messages to subscribers, and keeps the requests that wait at their servers for an element.
 // sim/pubsub.go and sim/blocked.go are the engine's part.
+
+// errPatience is the error of a client whose command waits for longer than a search counts.
+var errPatience = &redis.Unmodelled{What: "a command that waits at the server", Why: "it counts up to " + trace.Duration(behaviour.MaxSpan) + "; use a shorter timeout, or none"}
 
 // arrive executes requests that arrive one behind the other on a connection.
 func (x *Explorer) arrive(due []flight.Request) {
@@ -31,7 +37,10 @@ func (x *Explorer) block(req flight.Request, copied bool) {
 		x.fail(x.Clients.Behind(int(req.Client), req.Command))
 	}
 	if copied || !req.Orphan || req.Unheard {
-		req.Left = x.Clients.Patience(req.Command)
+		if req.Left = x.Clients.Patience(req.Command); req.Left < 0 {
+			x.fail(x.Clients.Refuse(errPatience, int(req.Client), x.s.clients[req.Client].history, int(req.Thread), req.Command))
+			req.Left = flight.Forever
+		}
 		x.put(flight.Wait(slices.Clone(x.ids.helds.Get(x.s.world.held)), req, copied), int(req.Client))
 	}
 }
@@ -139,4 +148,46 @@ func (x *Explorer) message(conn uint16, m reply) {
 	}
 	x.deliver(i, m, false)
 	x.settle(i)
+}
+
+// Asleep reports whether some clients wait for a message, or for an element, in the state that the explorer views,
+// and nothing happens any more unless something goes wrong.
+func (x *Explorer) Asleep() bool {
+	for _, s := range x.summaries {
+		if s.acts && !s.crashed || s.due != 0 {
+			return false
+		}
+	}
+	return !x.Over() && flight.Holds(x.ids.helds.Get(x.world.held)) == 0 && len(x.passing(nil)) == 0
+}
+
+// keepsLock reports whether a client that waits for ever has the lock, or a record of it.
+func (x *Explorer) keepsLock() bool {
+	for i := range x.Bounds.Clients {
+		c := &x.s.clients[i]
+		if c.Crashed || x.history(i).Over {
+			continue
+		}
+		own := monitor.Owner{Client: int16(i), N: c.Acquired}
+		if c.Live || slices.ContainsFunc(x.s.nodes, func(n node) bool { return n.owner == own }) {
+			return true
+		}
+	}
+	return false
+}
+
+// Sleeper returns the line at which a client waits for ever in the state that the explorer views, if one does.
+func (x *Explorer) Sleeper(state []uint32) string {
+	for _, id := range state[:x.Bounds.Clients] {
+		c := x.ids.clients.Value(id)
+		if c.Crashed {
+			continue
+		}
+		for t := range int(x.Clients.At(c.history).Count) {
+			if c.waits[t] {
+				return cmp.Or(x.Clients.LineBy(c.history, t), " at a line that isn't known")
+			}
+		}
+	}
+	return ""
 }
