@@ -27,6 +27,9 @@ func (w *World) drain() {
 		}
 		return SetOf(probe.Index) | w.keepers()
 	})
+	if _, due := w.Next(); !due && w.err == nil && !w.monitor.Repeats() && probe.threads[0].waiting && w.state.Clients[probe.Index].Phase == trace.PhaseAcquire {
+		w.monitor.NeverAnswered(probe.Index, w.now, w.events)
+	}
 }
 
 // finishClients lets every client of the script finish its current work, and stops the

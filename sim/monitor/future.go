@@ -169,6 +169,15 @@ func (m *Monitor) NeverGranted(now time.Duration, seq int) {
 	}
 }
 
+// NeverAnswered is NeverGranted for a probe that wasn't even refused: it waits in its Acquire for a message, or
+// for an element, that nobody sends any more.
+func (m *Monitor) NeverAnswered(probe int, now time.Duration, seq int) {
+	if r, only := m.leftover(probe); only && !m.blocked.open {
+		m.blocked = blocking{open: true, by: r.Owner, written: r.Written, refused: seq, since: now}
+	}
+	m.NeverGranted(now, seq)
+}
+
 // OnlyOrphans reports whether orphaned records alone prevent a quorum: too few servers are
 // free, and with those of the orphans there would be enough.
 func OnlyOrphans(free, orphans, quorum int) bool {
