@@ -83,7 +83,7 @@ func differ(x *space.Explorer, w *sim.World, found space.Codes) error {
 	}
 	names := space.Names[:x.Bounds.Clients]
 	if a, b := x.Picture(make([]byte, 0, 512), true), picture.Of(make([]byte, 0, 512), w, names, x.Config.RecordKey()); !bytes.Equal(a, b) {
-		return fmt.Errorf("the search has\n%s\nand the engine\n%s\n%s", a, b, x.Dbg())
+		return fmt.Errorf("the search has\n%s\nand the engine\n%s", a, b)
 	}
 	return nil
 }

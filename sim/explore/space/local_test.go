@@ -89,7 +89,7 @@ func TestPatience(t *testing.T) {
 	h := &habits{early: true, timeout: 3000}
 	l, probe := local{habits: h, c: &client{}}, local{habits: h, c: &client{}, exact: true}
 	l.c.sent[0], probe.c.sent[0] = dropped, 1000
-	if of, exact := l.patience(0), probe.patience(0); of != anyTime || exact != 2000 || l.err != nil {
+	if of, exact := l.patience(0, new(behaviour.Operation)), probe.patience(0, new(behaviour.Operation)); of != anyTime || exact != 2000 || l.err != nil {
 		t.Errorf("%d and %d, %v", of, exact, l.err)
 	}
 }
