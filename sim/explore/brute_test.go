@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"lockstep/sim"
+	"lockstep/sim/explore/bounds"
 	"lockstep/sim/explore/space"
 	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
@@ -219,7 +220,7 @@ func (f *brute) faults(list []option, s *spent, of space.ChoiceScope, i int) []o
 // arrive twice.
 func items(k space.ChoiceKind) int {
 	if k == space.Repeats {
-		return space.Repeatable
+		return bounds.Repeatable
 	}
 	return 1
 }

@@ -4,11 +4,12 @@
 // # Packages
 //
 //   - explore itself has the search, and the least schedules of what it finds.
-//   - space has the bounds, the states and the choices: what is searched.
+//   - space has the states and the choices: what is searched; bounds delimits it.
 //   - behaviour learns how clients and servers behave. A client's next operation is a
 //     function of its history, and a server's reply and next snapshot are a function of
 //     its snapshot and the command, so each is executed once and memoised.
 //   - agree plays random schedules in both the search and the engine, and compares them.
+//   - unfit has the errors of locks that a search can't follow.
 //   - driver runs one client's code outside of any world, on behalf of behaviour.
 //   - intern has the tables that workers share: memos, ids of equal values, the visited
 //     set.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/sim/explore/space"
 	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -93,11 +94,11 @@ func TestFaithfulRetrying(t *testing.T) {
 // The bounds name those who try more often as left out.
 func TestTriesAreStated(t *testing.T) {
 	b := Defaults(retrying(nil))
-	if !strings.HasSuffix(b.Outside(), ", callers that ask again when they are refused") {
-		t.Error(b.Outside())
+	if !strings.HasSuffix(space.Outside(&b), ", callers that ask again when they are refused") {
+		t.Error(space.Outside(&b))
 	}
 	b.Tries = 2
-	if !strings.HasSuffix(b.Outside(), ", callers that ask again when they were refused 2 times") {
-		t.Error(b.Outside())
+	if !strings.HasSuffix(space.Outside(&b), ", callers that ask again when they were refused 2 times") {
+		t.Error(space.Outside(&b))
 	}
 }

@@ -833,45 +833,11 @@ func (k *Clients) nondeterministic(client int, once, again Operation) error {
 	return &Nondeterminism{Client: k.name(client), Once: k.planText(once), Again: k.planText(again)}
 }
 
-// Nondeterminism is the error of a strategy that does different things after the same
-// observations: it depends on a global variable, on package time, on the order of a map.
-type Nondeterminism struct {
-	Client      string       // its name
-	Once, Again string       // the two operations, in words
-	Source      trace.Source // the line of one of the two, if it is known
-}
-
-// Error names the client and the two operations.
-func (n *Nondeterminism) Error() string {
-	return fmt.Sprintf("the lock is not deterministic%s: having seen the same, %s once goes on with %s and once with %s; "+
-		"does it look at a global variable, at package time or rand, at the order of a map?", at(n.Source), n.Client, n.Once, n.Again)
-}
-
-// Endless is the error of a strategy that never comes to an end within a cycle.
-type Endless struct {
-	Client     string       // its name
-	Operations int          // how many it had performed when it was given up
-	Source     trace.Source // the line of the last, if it is known
-}
-
 // maxDepth is the number of operations that a client can perform within a cycle, or in
 // its whole run where cycles don't join. Nine cycles of a lock on five nodes take some
 // 400. Code that goes on for longer polls, and the time of its replays would grow with the
 // square of the number.
 const maxDepth = 1000
-
-// Error names the client and the number of its operations.
-func (e *Endless) Error() string {
-	return fmt.Sprintf("%s has done %d operations and comes to no end%s: nothing that it sees stops it; "+
-		"a lock must give up after a number of tries, such as Options.Retry.Tries", e.Client, e.Operations, at(e.Source))
-}
-
-func at(s trace.Source) string {
-	if s.File == "" {
-		return ""
-	}
-	return fmt.Sprintf(" at %s:%d", s.File, s.Line)
-}
 
 func (k *Clients) planText(p Operation) string {
 	switch {

@@ -1,27 +1,9 @@
 package behaviour
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
-
-	"lockstep/sim/trace"
 )
-
-// Remembering is the error of a lock that knows more of earlier cycles than its fields show:
-// variables that a closure has captured, a variable of the package. Two of its histories were
-// joined, because the fields were equal, and then it went on in two ways.
-type Remembering struct {
-	Client      string       // its name
-	Once, Again string       // how it goes on, in words
-	Source      trace.Source // the line of one of the two, if it is known
-}
-
-// Error names the client and the two operations.
-func (r *Remembering) Error() string {
-	return fmt.Sprintf("the lock keeps something from one cycle to the next that its fields don't show%s: with equal fields, %s goes on once with %s and once with %s; "+
-		"does it keep a variable in a closure, or in its package? Keep it in a field", at(r.Source), r.Client, r.Once, r.Again)
-}
 
 // Of all joins, so many are tried, with so many ways to go on, in each of which a client performs
 // so many operations at most.

@@ -6,19 +6,22 @@ import (
 	"time"
 
 	"lockstep/sim/explore/driver"
+	"lockstep/sim/explore/unfit"
 	"lockstep/sim/process"
 	"lockstep/sim/redis"
 	"lockstep/sim/trace"
 )
 
-// Refusal is the error of a lock that does something of which the search has no model. To
-// search on would be to claim something of schedules that nobody has looked at.
-type Refusal struct {
-	Client string       // its name
-	What   string       // the command, or whatever else the client does
-	Why    string       // the reason, and what to do
-	Source trace.Source // the line of the lock's code, if it is known
-}
+// The errors of locks that a search can't follow: see package unfit.
+type (
+	Refusal        = unfit.Refusal
+	Nondeterminism = unfit.Nondeterminism
+	Endless        = unfit.Endless
+	Remembering    = unfit.Remembering
+	Unlike         = unfit.Unlike
+)
+
+func at(s trace.Source) string { return unfit.At(s) }
 
 // MaxSpan is the longest sleep, TTL or timeout that a search can represent: it counts in 32
 // bits of milliseconds, and adds up a few such spans.
@@ -31,11 +34,6 @@ const maxDeadline = 5 * MaxSpan
 // MaxConns is the number of connections that one client can use within a cycle: states
 // have a bit for each.
 const MaxConns = 16
-
-// Error names what is refused, the client, the line and what to do.
-func (r *Refusal) Error() string {
-	return fmt.Sprintf("the search can't follow %s of %s%s: %s", r.What, r.Client, at(r.Source), r.Why)
-}
 
 // Refuse turns a server's error about a command that a thread of a client has sent into a
 // [Refusal] with the line of code, and returns any other error as it is. The history is the

@@ -13,26 +13,6 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Unlike is the error of a lock for which other names make a difference. A search without a
-// bound on cycles takes the names of tokens, and of clients, for interchangeable.
-type Unlike struct {
-	Client      string // its name
-	Once, Again string // what follows equal observations under the two names, in words
-	Source      trace.Source
-}
-
-// Error names the difference, and what to do.
-func (u *Unlike) Error() string {
-	return "the lock does " + u.Difference() + "; " +
-		"a search without a bound on cycles needs code that compares tokens for nothing but equality: search within a bound on cycles"
-}
-
-// Difference is the difference as part of a sentence.
-func (u *Unlike) Difference() string {
-	return fmt.Sprintf("otherwise with other tokens%s: after the same observations but for the names of tokens and clients, %s once goes on with %s and once with %s",
-		at(u.Source), u.Client, u.Once, u.Again)
-}
-
 // text returns a text with the tokens' new names.
 func (k *Clients) text(s string, r *naming.Renaming) string {
 	var to []byte

@@ -2,10 +2,8 @@ package behaviour
 
 import (
 	"errors"
-	"fmt"
 	"lockstep/sim/explore/naming"
 	"slices"
-	"strconv"
 	"strings"
 
 	"lockstep/sim/explore/driver"
@@ -13,12 +11,12 @@ import (
 )
 
 // Retold runs what clients and servers were seen to do once more with tokens of other texts, up
-// to so many operations and commands, for each way to choose them in [disguises]. It fails with
+// to so many operations and commands, for each way to choose them in [naming.Disguises]. It fails with
 // [Unlike] if anything but these texts differs then: the lock, or a script of its, looks into
 // tokens. It must not be called while workers run.
 func (s *Servers) Retold(most int) (err error) {
 	spare := make([][]*driver.Driver, len(s.clients.cfg.Clients)+1)
-	for _, d := range disguises {
+	for _, d := range naming.Disguises {
 		if err = s.retold(d, most, spare); err != nil {
 			break
 		}
@@ -30,8 +28,8 @@ func (s *Servers) Retold(most int) (err error) {
 }
 
 // retold is Retold with one of the disguises. It takes the drivers that are left, and leaves its own.
-func (s *Servers) retold(d disguise, most int, spare [][]*driver.Driver) error {
-	clients, err := newClients(s.clients.cfg, s.clients.memory, d.of, spare)
+func (s *Servers) retold(d naming.Disguise, most int, spare [][]*driver.Driver) error {
+	clients, err := newClients(s.clients.cfg, s.clients.memory, d.Of, spare)
 	if err != nil {
 		return &Unlike{Client: s.clients.name(0), Once: "its first operation", Again: "an error (" + err.Error() + ")"}
 	}
@@ -66,7 +64,7 @@ func (k *Clients) leave() {
 type retelling struct {
 	servers   *Servers
 	to        *Servers
-	disguise  disguise
+	disguise  naming.Disguise
 	histories map[uint32]uint32 // under the other tokens, of those that were asked for
 }
 
@@ -148,7 +146,7 @@ func (r *retelling) text(s string) string {
 		if to == nil {
 			to = []byte(s)
 		}
-		copy(to[i:], r.disguise.of(s[i:i+n]))
+		copy(to[i:], r.disguise.Of(s[i:i+n]))
 		i += n - 1
 	}
 	if to == nil {
@@ -183,56 +181,3 @@ func (k *Clients) tokenAt(s string) int {
 	}
 	return n + 5
 }
-
-// disguise gives tokens other texts of the same length, different ones for different tokens.
-type disguise func(to []byte, client, number int)
-
-// of returns the text of a token.
-func (d disguise) of(token string) string {
-	head, _, _ := strings.Cut(token, "-")
-	name := strings.TrimRight(head, "0123456789")
-	number, _ := strconv.Atoi(head[len(name):])
-	client := naming.SeriesClients // the probe
-	if len(name) == 1 {
-		client = int(name[0]-'A') % naming.SeriesClients
-	}
-	to := []byte(strings.Repeat("x", len(token)))
-	d(to, client, number)
-	return string(to)
-}
-
-// disguises are ways to choose tokens such that code is likely to go another way if it looks
-// into them: tokens that begin alike, that end alike, of which two clients' differ in one place
-// alone, and numbers in ascending and descending order. None of them keeps the client's name.
-var disguises = []disguise{
-	func(to []byte, client, number int) { scatter(to[1:], client, number) },
-	func(to []byte, client, number int) { scatter(to[2:], client, number) },
-	func(to []byte, client, number int) { scatter(to[4:], client, number) },
-	func(to []byte, client, number int) { scatter(to[:len(to)-1], client, number) },
-	func(to []byte, client, number int) { scatter(to[:len(to)-2], client, number) },
-	func(to []byte, client, number int) { scatter(to[:len(to)-4], client, number) },
-	func(to []byte, client, number int) { scatter(to[1:], 0, number); to[0] = byte('a' + client) },
-	func(to []byte, client, number int) { scatter(to[1:], 0, number); mark(to, len(to)/2, client) },
-	func(to []byte, client, number int) { scatter(to, 0, number); mark(to, len(to)-1, client) },
-	func(to []byte, client, number int) { ordered(to, number*10+client) },
-	func(to []byte, client, number int) { ordered(to, 99_999-(number*10+client)) },
-}
-
-// mark writes the client into one place of a token that has room for it.
-func mark(to []byte, place, client int) { to[place] = byte('a' + client) }
-
-// scatter fills a text with letters and digits. The tokens of all clients differ in the first
-// three of them, and mostly in each.
-func scatter(to []byte, client, number int) {
-	const letters = "0123456789abcdefghijklmnopqrstuvwxyz"
-	n := (number*(naming.SeriesClients+1) + client) * 17041 % (36 * 36 * 36) // a permutation of these: 17041 is a multiple of neither 2 nor 3
-	for i := range to {
-		to[i] = letters[n%36]
-		if n /= 36; i%3 == 2 {
-			n = (number*(naming.SeriesClients+1) + client) * 17041 % (36 * 36 * 36)
-		}
-	}
-}
-
-// ordered writes a number with the digit 1 before it, and zeros between.
-func ordered(to []byte, n int) { copy(to, fmt.Sprintf("1%0*d", len(to)-1, n)) }

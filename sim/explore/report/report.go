@@ -12,6 +12,7 @@ import (
 	"lockstep/sim"
 	"lockstep/sim/explore"
 	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/space"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -167,7 +168,7 @@ func Bounds(b *explore.Bounds) []Item {
 		{"order", order},
 		{"faults", faults(b)},
 		{"instants", instants(b)},
-		{"not in it", b.Outside()},
+		{"not in it", space.Outside(b)},
 	}
 	if assumed := b.Strategy.Assumes; assumed != "" {
 		items = append(items, Item{"assumed", assumed})

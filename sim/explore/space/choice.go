@@ -45,52 +45,13 @@ const (
 	ChoiceKinds // their number
 )
 
-// FaultKind is a kind of fault that a search can make, and that its budget counts. The
-// kind of choice that costs it describes it: see choiceRows.
-type FaultKind uint8
-
-// The kinds of fault.
-const (
-	Crash       FaultKind = iota // a client's process ends
-	Pause                        // a client could act, and time passes
-	ReplyLost                    // a command is executed, and its reply is lost
-	HoldRequest                  // a request is held up, for as long as it takes
-	Duplicate                    // a request arrives twice
-	Restart                      // a node restarts, empty
-	ClientClock                  // a client's wall clock jumps, by a TTL and some, forward or back
-	ServerClock                  // a node's clock jumps, by as much
-	Failover                     // a replica falls behind, and is made the master when that dies
-	Evict                        // a node drops the lock's record before its time
-	faultKinds
-
-	NoFault = faultKinds // of a choice that costs none
-)
-
-// faultRows are the rows of the kinds of choice that cost each kind of fault. Exported readers aren't
-// inlined: rows lead to generic tables, which would be compiled anew in each package with a reader.
-var faultRows = func() (rows [faultKinds]*choiceRow) {
-	for i := range choiceRows {
-		if f := choiceRows[i].fault; f != NoFault {
-			rows[f] = &choiceRows[i]
-		}
-	}
-	return rows
-}()
-
 // choiceRow describes a kind of choice for the search, its replays, its budget and its
 // results.
 type choiceRow struct {
 	of ChoiceScope
 
-	// fault is the kind of fault that the choice costs, or noFault. Each kind of fault has
-	// one row, with its names: in flags, for one of them, and for several.
-	fault     FaultKind
-	needs     FaultKind // of a row that costs noFault: the fault that must be in the bounds for such a choice, or noFault
-	flag      string
-	one, many string
-	// onMaster: the fault changes a master in a way that the search's replicas don't
-	// follow, so bounds can't have it together with a failover.
-	onMaster bool
+	fault FaultKind // that the choice costs, or NoFault; each kind of fault has one row
+	needs FaultKind // of a row that costs NoFault: the fault that must be in the bounds for such a choice, or NoFault
 
 	// list appends the enabled choices of this kind for client or node i, given that the
 	// budget has the fault. It is called in every state and must not allocate. It is nil
@@ -135,7 +96,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		play:  func(_ *Model, c Choice) []sim.Move { return []sim.Move{c.step()} },
 	},
 	ActsAndLosesReply: {
-		fault: ReplyLost, flag: "reply-lost", one: "lost reply", many: "lost replies",
+		fault: ReplyLost,
 		apply: func(x *Explorer, c Choice) { x.act(c, losesReply) },
 		wrong: func(c Choice) string { return fmt.Sprintf("the reply to %s's request is lost", Names[c.Who]) },
 		play: func(m *Model, c Choice) []sim.Move {
@@ -149,7 +110,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		menu:   []Item{{Label: "lose next reply"}},
 	},
 	ActsAndIsHeldUp: {
-		fault: HoldRequest, flag: "delay", one: "request held up", many: "requests held up",
+		fault: HoldRequest,
 		apply: func(x *Explorer, c Choice) { x.act(c, heldUp) },
 		wrong: func(c Choice) string { return Names[c.Who] + "'s request is held up" },
 		play: func(m *Model, c Choice) []sim.Move {
@@ -176,7 +137,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 	},
 	Crashes: {
 		of:    OfClient,
-		fault: Crash, flag: "crash", one: "crash of a client", many: "crashes of clients",
+		fault: Crash,
 		list: func(x *Explorer, to []Choice, i int) []Choice {
 			if x.summaries[i].lives() {
 				to = append(to, Choice{Kind: Crashes, Who: uint8(i)})
@@ -194,7 +155,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 	},
 	Repeats: {
 		of:    OfClient,
-		fault: Duplicate, flag: "duplicate", one: "request that arrives twice", many: "requests that arrive twice",
+		fault: Duplicate,
 		list:  func(x *Explorer, to []Choice, i int) []Choice { return x.repeating(to, i) },
 		apply: func(x *Explorer, c Choice) { x.repeat(int(c.Who), int(c.N)) },
 		wrong: func(c Choice) string { return Names[c.Who] + "'s request arrives twice" },
@@ -210,7 +171,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 	},
 	JumpsClient: {
 		of:    OfClient,
-		fault: ClientClock, flag: "client-clock", one: "jump of a client's wall clock", many: "jumps of clients' wall clocks",
+		fault: ClientClock,
 		list: func(x *Explorer, to []Choice, i int) []Choice {
 			if x.timed && x.summaries[i].lives() {
 				by := int32(x.Bounds.ClockJump().Milliseconds())
@@ -255,7 +216,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 	},
 	FallsBehind: {
 		of:    OfNode,
-		fault: Failover, flag: "failover", one: "failover to a replica that has fallen behind", many: "failovers to replicas that have fallen behind",
+		fault: Failover,
 		list: func(_ *Explorer, to []Choice, i int) []Choice {
 			return append(to, Choice{Kind: FallsBehind, Who: uint8(i)})
 		},
@@ -295,7 +256,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 	},
 	Restarts: {
 		of:    OfNode,
-		fault: Restart, flag: "restart", one: "restart of a server with nothing on disk", many: "restarts of servers with nothing on disk", onMaster: true,
+		fault: Restart,
 		list: func(_ *Explorer, to []Choice, i int) []Choice {
 			return append(to, Choice{Kind: Restarts, Who: uint8(i)})
 		},
@@ -314,7 +275,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 	},
 	Evicts: {
 		of:    OfNode,
-		fault: Evict, flag: "evict", one: "eviction of the lock's record", many: "evictions of the lock's record", onMaster: true,
+		fault: Evict,
 		list: func(x *Explorer, to []Choice, i int) []Choice {
 			if x.nodes[i].record {
 				to = append(to, Choice{Kind: Evicts, Who: uint8(i)})
@@ -332,7 +293,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 	},
 	JumpsServer: {
 		of:    OfNode,
-		fault: ServerClock, flag: "server-clock", one: "jump of a server's clock", many: "jumps of servers' clocks", onMaster: true,
+		fault: ServerClock,
 		list: func(x *Explorer, to []Choice, i int) []Choice {
 			by := int32(x.Bounds.ClockJump().Milliseconds())
 			return append(to, Choice{Kind: JumpsServer, Who: uint8(i), By: by}, Choice{Kind: JumpsServer, Who: uint8(i), By: -by})
@@ -352,8 +313,8 @@ var choiceRows = [ChoiceKinds]choiceRow{
 	},
 	Passes: {
 		of:    OfTime, // it costs a pause for each client that could have acted: often none
-		fault: Pause, flag: "pause", one: "pause of a client", many: "pauses of clients",
-		list: func(x *Explorer, to []Choice, _ int) []Choice { return x.passing(to) },
+		fault: Pause,
+		list:  func(x *Explorer, to []Choice, _ int) []Choice { return x.passing(to) },
 		apply: func(x *Explorer, c Choice) {
 			if _, n := x.Idle(); n > 0 {
 				x.spend(Pause, n)
@@ -402,11 +363,6 @@ func (k ChoiceKind) Menu() (list []Item) {
 	}
 	return list
 }
-
-// OnMaster reports whether bounds can't have a failover as well: replicas don't follow the fault.
-//
-//go:noinline // see faultRows
-func (k FaultKind) OnMaster() bool { return faultRows[k].onMaster }
 
 // row returns the choice's row of the table.
 func (c Choice) row() *choiceRow { return &choiceRows[c.Kind] }

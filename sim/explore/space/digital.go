@@ -54,7 +54,7 @@ func (m *Model) WakesEarly() bool { return m.Bounds.Waits == WaitsEndAtWill && m
 // met with at multiples, as long as no condition is strict. The model must be [Model.Digital].
 func (m *Model) Digitize(small *Model) error {
 	spans := append(instants.Given(small.Servers, small.snapshots()), m.ttl)
-	if jumps := m.Bounds.jumps(); jumps.Most > 0 {
+	if jumps := m.Bounds.Jumps(); jumps.Most > 0 {
 		spans = append(spans, jumps.By)
 	}
 	if !m.habits.early {

@@ -65,7 +65,7 @@ var ErrKeepsReadings = errors.New("the lock keeps readings of a clock from one c
 // Instants takes the instants over that another model, of smaller bounds, has learnt of the same lock.
 func (m *Model) Instants(from *Model) {
 	in := *cmp.Or(from.learnt, from.instants)
-	if in.Jumps = m.Bounds.jumps(); m.late() {
+	if in.Jumps = m.Bounds.Jumps(); m.late() {
 		in.Patience = m.timeout
 	}
 	m.instants = &in

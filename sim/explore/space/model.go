@@ -28,7 +28,7 @@ func NewModel(b Bounds, timed bool) (*Model, error) {
 	}
 	m := &Model{Bounds: b, Config: cfg, Clients: clients, Servers: servers, quorum: cfg.Strategy.Quorum(),
 		ttl: int32(cfg.TTL / time.Millisecond), timeout: int32(cfg.Timeout / time.Millisecond), timed: timed, listers: newListers(&b)}
-	m.instants, m.Budget = instants.First(m.ttl, m.timeout, b.jumps()), b.Faults
+	m.instants, m.Budget = instants.First(m.ttl, m.timeout, b.Jumps()), b.Faults
 	m.forget()
 	m.Width = b.Clients + len(cfg.Nodes) + 1
 	m.idleProbe = m.start().clients[b.Clients]
@@ -49,7 +49,7 @@ func (m *Model) Close() error {
 
 // Elsewhen returns a model of brief schedules, with the same instants, that begin later.
 func (m *Model) Elsewhen(later time.Duration) (*Model, error) {
-	other, err := NewModel(m.Bounds.brief(), m.timed)
+	other, err := NewModel(m.Bounds.Brief(), m.timed)
 	if err != nil {
 		return nil, err
 	}

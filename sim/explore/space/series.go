@@ -83,46 +83,8 @@ func (x *Explorer) Rests() bool {
 	return x.world.held == 0 && !slices.ContainsFunc(x.summaries, func(s *summary) bool { return s.lives() && !s.between })
 }
 
-// restless explains why a lock can't be searched without a bound on cycles, or returns nil.
-func (b *Bounds) restless() error {
-	switch s := b.Strategy; {
-	case b.Others && !b.Endless():
-		return errors.New("a search with any number of clients has any number of cycles, too")
-	case b.Others && b.Clients != 2:
-		return fmt.Errorf("of any number of clients a search has 2 real ones, not %d", b.Clients)
-	case !b.Endless():
-		for k, n := range b.Faults {
-			if n == Any {
-				return fmt.Errorf("a search with any number of %s has any number of cycles, too", FaultKind(k).Words(2))
-			}
-		}
-		return nil
-	case slices.ContainsFunc(b.Faults[ReplyLost+1:], func(n uint8) bool { return n == Any }):
-		return fmt.Errorf("a search can have any number of %s, %s and %s, and of other faults so many as are stated", Crash.Words(2), Pause.Words(2), ReplyLost.Words(2))
-	case b.Checks:
-		return errors.New("callers that check whether their lease is over compare a clock with its end at every access, which takes a bound on cycles: search for plain ones, or such as extend")
-	case b.Switches > 0:
-		return errors.New("a bound on switches bounds the cycles, too")
-	case s.Fences || s.Counter:
-		return fmt.Errorf("%s counts, and its numbers grow from cycle to cycle: a search of it needs a bound on cycles", s.Name)
-	case b.Remembers:
-		return fmt.Errorf("%s may keep something of each cycle in variables of a closure: a search of it needs a bound on cycles", s.Name)
-	}
-	return nil
-}
-
 // ErrRestless is the error of a search without a bound on cycles that meets true time.
 var ErrRestless = fmt.Errorf("the lock reads a clock that shows true time, which grows from cycle to cycle: a search of it needs a bound on cycles")
-
-// brief returns bounds in which a lock is acquired once by each of two clients, one of which may
-// be paused.
-func (b Bounds) brief() Bounds {
-	b.Clients, b.Cycles, b.Tries = min(2, b.Clients), 1, min(2, b.Tries)
-	b.Others = false
-	pauses := min(1, b.Faults[Pause])
-	b.Faults = Budget{Pause: pauses}
-	return b
-}
 
 // ErrWokeEarly is the error of a search in which waits may end at any time, and which decides nothing so.
 var ErrWokeEarly = errors.New("where waits may end at any time, the lock is not seen to hold")

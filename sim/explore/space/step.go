@@ -508,19 +508,6 @@ func (x *Explorer) answer(n *node, q behaviour.Question) (behaviour.Answer, erro
 	return x.Servers.Run(q)
 }
 
-// Repeatable is the number of a client's executed requests of which each could arrive once
-// more: the last ones.
-const Repeatable = 4
-
-// Repeatable is the number of a client's executed requests of which each could arrive once
-// more, the last ones: [Repeatable], or one if the number of cycles has no bound.
-func (b *Bounds) Repeatable() int {
-	if b.Endless() {
-		return 1
-	}
-	return Repeatable
-}
-
 // remember keeps a request that was executed among those that could arrive once more. One
 // that was queued in a transaction can't, and only keeps its place.
 func (x *Explorer) remember(c *client, req *flight.Request, a behaviour.Answer) {

@@ -9,32 +9,9 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Caller names the callers' behaviour with a lease, as flags have it: "plain", "checks" or
-// "extends".
-func (b *Bounds) Caller() string {
-	switch {
-	case b.Checks:
-		return "checks"
-	case b.Extend:
-		return "extends"
-	}
-	return "plain"
-}
-
-// Many tells how many clients there are: "2 clients", "any number of clients".
-func (b *Bounds) Many() string {
-	switch {
-	case b.Others:
-		return "any number of clients"
-	case b.Clients == 1:
-		return "1 client"
-	}
-	return fmt.Sprintf("%d clients", b.Clients)
-}
-
 // Outside lists, in words, what no schedule within the bounds has: the kinds of fault that
 // are not in the budget, and those that no search can make.
-func (b *Bounds) Outside() string {
+func Outside(b *Bounds) string {
 	var parts []string
 	for k, n := range b.Faults {
 		if n == 0 {

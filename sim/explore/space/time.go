@@ -16,12 +16,12 @@ import (
 
 // Stats are the counts of a worker. They are no part of a state.
 type Stats struct {
-	Refused  int64 // acquisitions that were refused
-	NotHeld  int64 // releases that found the lock gone or owned by another client
-	Compared int64 // comparisons in a release that failed
-	Fenced   int64 // accesses that the resource refused
-	Extended bool  // some lease was extended
-	Stuck    bool  // at some schedule's end nobody has the lock and nobody can have it, and no record is to blame
+	Refused  int64  // acquisitions that were refused
+	NotHeld  int64  // releases that found the lock gone or owned by another client
+	Compared int64  // comparisons in a release that failed
+	Fenced   int64  // accesses that the resource refused
+	Extended bool   // some lease was extended
+	Stuck    bool   // at some schedule's end nobody has the lock and nobody can have it, and no record is to blame
 	Asleep   string // where a client waits for ever while nothing else happens
 	Used     [faultKinds]bool
 }

@@ -1,8 +1,8 @@
 package space
 
 import (
-	"cmp"
 	"bytes"
+	"cmp"
 	"slices"
 
 	"lockstep/sim/explore/behaviour"

@@ -1,0 +1,60 @@
+package naming
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Disguise gives tokens other texts of the same length, different ones for different tokens.
+type Disguise func(to []byte, client, number int)
+
+// Of returns the text of a token.
+func (d Disguise) Of(token string) string {
+	head, _, _ := strings.Cut(token, "-")
+	name := strings.TrimRight(head, "0123456789")
+	number, _ := strconv.Atoi(head[len(name):])
+	client := SeriesClients // the probe
+	if len(name) == 1 {
+		client = int(name[0]-'A') % SeriesClients
+	}
+	to := []byte(strings.Repeat("x", len(token)))
+	d(to, client, number)
+	return string(to)
+}
+
+// Disguises are ways to choose tokens such that code is likely to go another way if it looks
+// into them: tokens that begin alike, that end alike, of which two clients' differ in one place
+// alone, and numbers in ascending and descending order. None of them keeps the client's name.
+var Disguises = []Disguise{
+	func(to []byte, client, number int) { scatter(to[1:], client, number) },
+	func(to []byte, client, number int) { scatter(to[2:], client, number) },
+	func(to []byte, client, number int) { scatter(to[4:], client, number) },
+	func(to []byte, client, number int) { scatter(to[:len(to)-1], client, number) },
+	func(to []byte, client, number int) { scatter(to[:len(to)-2], client, number) },
+	func(to []byte, client, number int) { scatter(to[:len(to)-4], client, number) },
+	func(to []byte, client, number int) { scatter(to[1:], 0, number); to[0] = byte('a' + client) },
+	func(to []byte, client, number int) { scatter(to[1:], 0, number); mark(to, len(to)/2, client) },
+	func(to []byte, client, number int) { scatter(to, 0, number); mark(to, len(to)-1, client) },
+	func(to []byte, client, number int) { ordered(to, number*10+client) },
+	func(to []byte, client, number int) { ordered(to, 99_999-(number*10+client)) },
+}
+
+// mark writes the client into one place of a token that has room for it.
+func mark(to []byte, place, client int) { to[place] = byte('a' + client) }
+
+// scatter fills a text with letters and digits. The tokens of all clients differ in the first
+// three of them, and mostly in each.
+func scatter(to []byte, client, number int) {
+	const letters = "0123456789abcdefghijklmnopqrstuvwxyz"
+	n := (number*(SeriesClients+1) + client) * 17041 % (36 * 36 * 36) // a permutation of these: 17041 is a multiple of neither 2 nor 3
+	for i := range to {
+		to[i] = letters[n%36]
+		if n /= 36; i%3 == 2 {
+			n = (number*(SeriesClients+1) + client) * 17041 % (36 * 36 * 36)
+		}
+	}
+}
+
+// ordered writes a number with the digit 1 before it, and zeros between.
+func ordered(to []byte, n int) { copy(to, fmt.Sprintf("1%0*d", len(to)-1, n)) }

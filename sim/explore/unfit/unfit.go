@@ -1,0 +1,92 @@
+// Package unfit has the errors of locks that a search can't follow.
+package unfit
+
+import (
+	"fmt"
+
+	"lockstep/sim/trace"
+)
+
+// Refusal is the error of a lock that does something of which the search has no model. To
+// search on would be to claim something of schedules that nobody has looked at.
+type Refusal struct {
+	Client string       // its name
+	What   string       // the command, or whatever else the client does
+	Why    string       // the reason, and what to do
+	Source trace.Source // the line of the lock's code, if it is known
+}
+
+// Error names what is refused, the client, the line and what to do.
+func (r *Refusal) Error() string {
+	return fmt.Sprintf("the search can't follow %s of %s%s: %s", r.What, r.Client, At(r.Source), r.Why)
+}
+
+// Nondeterminism is the error of a strategy that does different things after the same
+// observations: it depends on a global variable, on package time, on the order of a map.
+type Nondeterminism struct {
+	Client      string       // its name
+	Once, Again string       // the two operations, in words
+	Source      trace.Source // the line of one of the two, if it is known
+}
+
+// Error names the client and the two operations.
+func (n *Nondeterminism) Error() string {
+	return fmt.Sprintf("the lock is not deterministic%s: having seen the same, %s once goes on with %s and once with %s; "+
+		"does it look at a global variable, at package time or rand, at the order of a map?", At(n.Source), n.Client, n.Once, n.Again)
+}
+
+// Endless is the error of a strategy that never comes to an end within a cycle.
+type Endless struct {
+	Client     string       // its name
+	Operations int          // how many it had performed when it was given up
+	Source     trace.Source // the line of the last, if it is known
+}
+
+// Error names the client and the number of its operations.
+func (e *Endless) Error() string {
+	return fmt.Sprintf("%s has done %d operations and comes to no end%s: nothing that it sees stops it; "+
+		"a lock must give up after a number of tries, such as Options.Retry.Tries", e.Client, e.Operations, At(e.Source))
+}
+
+// At returns a line as part of a sentence, " at FILE:LINE", or nothing.
+func At(s trace.Source) string {
+	if s.File == "" {
+		return ""
+	}
+	return fmt.Sprintf(" at %s:%d", s.File, s.Line)
+}
+
+// Remembering is the error of a lock that knows more of earlier cycles than its fields show:
+// variables that a closure has captured, a variable of the package. Two of its histories were
+// joined, because the fields were equal, and then it went on in two ways.
+type Remembering struct {
+	Client      string       // its name
+	Once, Again string       // how it goes on, in words
+	Source      trace.Source // the line of one of the two, if it is known
+}
+
+// Error names the client and the two operations.
+func (r *Remembering) Error() string {
+	return fmt.Sprintf("the lock keeps something from one cycle to the next that its fields don't show%s: with equal fields, %s goes on once with %s and once with %s; "+
+		"does it keep a variable in a closure, or in its package? Keep it in a field", At(r.Source), r.Client, r.Once, r.Again)
+}
+
+// Unlike is the error of a lock for which other names make a difference. A search without a
+// bound on cycles takes the names of tokens, and of clients, for interchangeable.
+type Unlike struct {
+	Client      string // its name
+	Once, Again string // what follows equal observations under the two names, in words
+	Source      trace.Source
+}
+
+// Error names the difference, and what to do.
+func (u *Unlike) Error() string {
+	return "the lock does " + u.Difference() + "; " +
+		"a search without a bound on cycles needs code that compares tokens for nothing but equality: search within a bound on cycles"
+}
+
+// Difference is the difference as part of a sentence.
+func (u *Unlike) Difference() string {
+	return fmt.Sprintf("otherwise with other tokens%s: after the same observations but for the names of tokens and clients, %s once goes on with %s and once with %s",
+		At(u.Source), u.Client, u.Once, u.Again)
+}
