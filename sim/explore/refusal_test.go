@@ -60,6 +60,22 @@ func TestRefusals(t *testing.T) {
 		"in a script": {runs(`return redis.call(ARGV[1], KEYS[1])`, "spop"),
 			"the search can't follow SPOP in a script of A at LINE: its reply is drawn at random, not a function of the key; use a command that names the member or field"},
 		"caught by a script": {runs(`redis.pcall("RANDOMKEY") return 1`), "the search can't follow RANDOMKEY in a script of A at LINE: its reply is not a function of the keys; ask for a key by its name"},
+		"a wait in a transaction": {before(func(ctx context.Context, m *mutant) error {
+			_, err := m.nodes[0].TxPipelined(ctx, func(p redis.Pipeliner) error { return p.BZPopMin(ctx, 0, "free").Err() })
+			return err
+		}), "the search can't follow BZPOPMIN of A at LINE: in a script or a transaction it waits for nothing; use the form without B"},
+		"a wait in a pipeline": {before(func(ctx context.Context, m *mutant) error {
+			_, err := m.nodes[0].Pipelined(ctx, func(p redis.Pipeliner) error {
+				p.BLPop(ctx, time.Second, "free")
+				return p.Ping(ctx).Err()
+			})
+			return err
+		}), "the search can't follow PING in a pipeline with a command that waits at its server of A at LINE: it has no model of those that wait behind that; send them when it has been answered"},
+		"a long wait at a server": {sends("BLPOP", "free", 200_000), "the search can't follow BLPOP of A at LINE: it counts waits up to 2 days; use a shorter timeout, or none"},
+		"a long wait":             {before(func(ctx context.Context, m *mutant) error { return m.nodes[0].BLPop(ctx, 72*time.Hour, "free").Err() }), "the search can't follow BLPOP of A at LINE: it counts waits up to 2 days; use a shorter timeout, or none"},
+		"BLMPOP":                  {sends("BLMPOP", 1, 1, "free", "LEFT"), "the search can't follow BLMPOP of A at LINE: of the commands that wait at the server it is not modelled; use BLPOP or BZPOPMIN"},
+		"a shard's channel":       {sends("SPUBLISH", "c", "m"), "the search can't follow SPUBLISH of A at LINE: channels of a cluster's shards are not modelled; use SUBSCRIBE and PUBLISH"},
+		"PUBSUB":                  {sends("PUBSUB", "NUMSUB", "c"), "the search can't follow PUBSUB of A at LINE: its reply is about the server and not about its keys; PUBLISH replies how many have got the message"},
 		"a library of scripts": {runs(`return redis.call("SET", "hint", cmsgpack.pack(redis.call("PTTL", KEYS[1])))`),
 			"the search can't follow cmsgpack in a script of A at LINE: the simulated server's Lua lacks this library of Redis's; use cjson, string and math"},
 		"another library": {runs(`return pcall(function() return struct.pack("I4", 1) end)`),
@@ -317,4 +333,34 @@ func TestSharedRecord(t *testing.T) {
 	_, err = Run(context.Background(), b, Options{Workers: 1})
 	refuses(t, err, "the search can't follow a record that clients share of A at LINE: a list, a set or a sorted set under the lock's own key has no single owner, "+
 		"so foreign releases, permanent deadlocks, gaps and false refusals can't be told; keep the collection under another key, or search for DG, OV and SW alone (--codes)")
+}
+
+// TestWaitsWithoutBounds: without a bound on cycles there are neither messages nor waits at servers.
+func TestWaitsWithoutBounds(t *testing.T) {
+	for name, c := range map[string]struct {
+		lock strategies.Strategy
+		want string
+	}{
+		"a subscription": {whoWaits(subscriber(true)), "SUBSCRIBE"},
+		"a wait":         {turnstile(time.Second), "BLPOP"},
+	} {
+		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			for _, others := range []bool{false, true} {
+				made := c.lock.New
+				c.lock.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+					draw := o.Token
+					o.Token = func() string { return "" } // not when the lock is made
+					m := made(nodes, key, o).(*mutant)    //nolint:forcetypeassert // see whoWaits
+					m.Token = draw
+					return m
+				}
+				b := Bounds{Strategy: c.lock, Clients: 2, Others: others, Cycles: Any, TTL: 12 * time.Second, Faults: Budget{Pause: Any}}
+				_, err := Run(context.Background(), b, Options{})
+				want := "the search can't follow " + c.want + " of A at sim/explore/waits_test.go:LINE: without a bound on cycles it has neither messages nor commands that wait at a server; search within a bound on cycles"
+				if got := regexp.MustCompile(`:\d+:`).ReplaceAllString(strings.Replace(err.Error(), " of B ", " of A ", 1), ":LINE:"); got != want {
+					t.Errorf("it is refused with\n\t%s\nwant\n\t%s", got, want)
+				}
+			}
+		})
+	}
 }

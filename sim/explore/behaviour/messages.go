@@ -3,11 +3,13 @@ package behaviour
 import (
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"lockstep/sim/explore/intern"
 	"lockstep/sim/process"
 	"lockstep/sim/redis"
+	"lockstep/sim/trace"
 )
 
 // Message is one that a command has sent to a subscriber.
@@ -65,16 +67,23 @@ func (k *Clients) Endures(command uint32) error {
 	return &redis.Unmodelled{What: k.word(command), Why: "without a bound on cycles it has neither messages nor commands that wait at a server; search within a bound on cycles"}
 }
 
-// Behind refuses a command on a connection on which another waits at its server, or that which waits before it.
-func (k *Clients) Behind(client int, command uint32) error {
-	return &Refusal{Client: k.name(client), What: k.word(command) + " in a pipeline with a command that waits at its server",
+// Behind refuses a command that is behind one that waits at its server on a connection, or the one that waits.
+func (k *Clients) Behind(command uint32) error {
+	return &redis.Unmodelled{What: k.word(command) + " in a pipeline with a command that waits at its server",
 		Why: "it has no model of those that wait behind that; send them when it has been answered"}
 }
 
-// word returns the first word of a command.
-func (k *Clients) word(command uint32) string { return intern.Unpack(*k.commands.Value(command))[0] }
+// Overlong refuses a command that waits at its server for longer than a search counts.
+func (k *Clients) Overlong(command uint32) error {
+	return &redis.Unmodelled{What: k.word(command), Why: "it counts waits up to " + trace.Duration(MaxSpan) + "; use a shorter timeout, or none"}
+}
 
-// Patience returns for how many milliseconds a command waits for an element, or flight.Forever.
+// word returns the first word of a command, in capitals.
+func (k *Clients) word(command uint32) string {
+	return strings.ToUpper(intern.Unpack(*k.commands.Value(command))[0])
+}
+
+// Patience returns for how many milliseconds a command waits for an element, flight.Forever, or -1 if that is longer than a search counts.
 func (k *Clients) Patience(command uint32) int32 {
 	d := redis.Patience(intern.Unpack(*k.commands.Value(command)))
 	switch {

@@ -400,7 +400,7 @@ func (x *Explorer) behind(req flight.Request) bool {
 func (x *Explorer) hold(req flight.Request) {
 	held := x.ids.helds.Get(x.s.world.held)
 	if n := len(flight.Lane(held, req)); n > 0 && flight.Lane(held, req)[0].Left != 0 {
-		x.fail(x.Clients.Behind(int(req.Client), req.Command))
+		x.unfit(&req, x.Clients.Behind(req.Command))
 	}
 	x.put(append(slices.Clone(held), req), int(req.Client))
 }
@@ -429,11 +429,11 @@ func (x *Explorer) execute(req *flight.Request, lost, copied bool) (blocks bool)
 	conn := connOf(req, copied)
 	a, err := x.answer(n, behaviour.Question{Snapshot: n.snapshot, Conn: conn, Command: req.Command})
 	if err != nil {
-		x.fail(x.Clients.Refuse(err, int(req.Client), c.history, int(req.Thread), req.Command))
+		x.unfit(req, err)
 		return false
 	}
 	if x.habits.endless && (a.Blocks || x.Servers.Subscribers(a.Snapshot) > 0) {
-		x.fail(x.Clients.Refuse(x.Clients.Endures(req.Command), int(req.Client), c.history, int(req.Thread), req.Command))
+		x.unfit(req, x.Clients.Endures(req.Command))
 	}
 	if a.Blocks {
 		return true
@@ -464,7 +464,7 @@ func (x *Explorer) finish(req *flight.Request, n *node, a behaviour.Answer, lost
 		a.Snapshot = x.Servers.Without(a.Snapshot, connOf(req, copied))
 	}
 	if a.Shares && n.owner.Client != int16(req.Client) && x.Bounds.CodeSet()&ofOwners != 0 {
-		x.fail(x.Clients.Refuse(errShared, int(req.Client), c.history, int(req.Thread), req.Command))
+		x.unfit(req, errShared)
 	}
 	if a.Asks {
 		x.readsTime() // the reply may tell the client the time, and a script may store it

@@ -9,21 +9,22 @@ import (
 	"lockstep/sim/explore/flight"
 	"lockstep/sim/monitor"
 	"lockstep/sim/redis"
-	"lockstep/sim/trace"
 )
 
 // This file delivers messages to subscribers, and keeps the requests that wait at their servers for an element.
 // sim/pubsub.go and sim/blocked.go are the engine's part.
 
-// errPatience is the error of a client whose command waits for longer than a search counts.
-var errPatience = &redis.Unmodelled{What: "a command that waits at the server", Why: "it counts up to " + trace.Duration(behaviour.MaxSpan) + "; use a shorter timeout, or none"}
+// unfit ends the search because of a command that it has no model of.
+func (x *Explorer) unfit(req *flight.Request, why error) {
+	x.fail(x.Clients.Refuse(why, int(req.Client), x.s.clients[req.Client].history, int(req.Thread), req.Command))
+}
 
 // arrive executes requests that arrive one behind the other on a connection.
 func (x *Explorer) arrive(due []flight.Request) {
 	for i := range due {
 		if x.execute(&due[i], due[i].Loses, false) {
 			if i+1 < len(due) {
-				x.fail(x.Clients.Behind(int(due[i].Client), due[i].Command))
+				x.unfit(&due[i+1], x.Clients.Behind(due[i+1].Command))
 			}
 			x.block(due[i], false)
 		}
@@ -34,11 +35,11 @@ func (x *Explorer) arrive(due []flight.Request) {
 // it at once.
 func (x *Explorer) block(req flight.Request, copied bool) {
 	if !copied && x.behind(req) {
-		x.fail(x.Clients.Behind(int(req.Client), req.Command))
+		x.unfit(&req, x.Clients.Behind(req.Command))
 	}
 	if copied || !req.Orphan || req.Unheard {
 		if req.Left = x.Clients.Patience(req.Command); req.Left < 0 {
-			x.fail(x.Clients.Refuse(errPatience, int(req.Client), x.s.clients[req.Client].history, int(req.Thread), req.Command))
+			x.unfit(&req, x.Clients.Overlong(req.Command))
 			req.Left = flight.Forever
 		}
 		x.put(flight.Wait(slices.Clone(x.ids.helds.Get(x.s.world.held)), req, copied), int(req.Client))
@@ -80,7 +81,7 @@ func (x *Explorer) serve(node uint8) {
 		req := held[at]
 		a, err := x.answer(n, behaviour.Question{Snapshot: n.snapshot, Conn: connOf(&req, req.Copied()), Command: req.Command})
 		if err != nil {
-			x.fail(err)
+			x.unfit(&req, err)
 			return
 		}
 		if a.Blocks || bytes.HasPrefix([]byte(*x.Clients.Replies.Value(a.Reply)), []byte("-WRONGTYPE")) {
