@@ -673,7 +673,7 @@ func (f Evict) enabled(w *World) (effect, error) {
 		err = fmt.Errorf("%s has nothing to evict", f.Node)
 	}
 	return func() error {
-		w.emit(&trace.Event{Kind: trace.KindEvict, Client: trace.None, Node: n.Index, Ref: trace.None, Changes: n.Evict(w.now, w.cfg.RecordKey())})
+		w.push(n, w.emit(&trace.Event{Kind: trace.KindEvict, Client: trace.None, Node: n.Index, Ref: trace.None, Changes: n.Evict(w.now, w.cfg.RecordKey())}))
 		return nil
 	}, err
 }

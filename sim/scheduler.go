@@ -325,7 +325,7 @@ func (w *World) wake() (any bool) {
 
 func (w *World) expire(n *redis.Node) {
 	if changes := n.Expire(w.now); len(changes) > 0 {
-		w.emit(&trace.Event{Kind: trace.KindExpire, Client: trace.None, Node: n.Index, Ref: trace.None, Changes: changes})
+		w.push(n, w.emit(&trace.Event{Kind: trace.KindExpire, Client: trace.None, Node: n.Index, Ref: trace.None, Changes: changes}))
 	}
 }
 

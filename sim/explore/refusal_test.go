@@ -73,9 +73,16 @@ func TestRefusals(t *testing.T) {
 		}), "the search can't follow PING in a pipeline with a command that waits at its server of A at LINE: it has no model of those that wait behind that; send them when it has been answered"},
 		"a long wait at a server": {sends("BLPOP", "free", 200_000), "the search can't follow BLPOP of A at LINE: it counts waits up to 2 days; use a shorter timeout, or none"},
 		"a long wait":             {before(func(ctx context.Context, m *mutant) error { return m.nodes[0].BLPop(ctx, 72*time.Hour, "free").Err() }), "the search can't follow BLPOP of A at LINE: it counts waits up to 2 days; use a shorter timeout, or none"},
-		"BLMPOP":                  {sends("BLMPOP", 1, 1, "free", "LEFT"), "the search can't follow BLMPOP of A at LINE: of the commands that wait at the server it is not modelled; use BLPOP or BZPOPMIN"},
-		"a shard's channel":       {sends("SPUBLISH", "c", "m"), "the search can't follow SPUBLISH of A at LINE: channels of a cluster's shards are not modelled; use SUBSCRIBE and PUBLISH"},
-		"PUBSUB":                  {sends("PUBSUB", "NUMSUB", "c"), "the search can't follow PUBSUB of A at LINE: its reply is about the server and not about its keys; PUBLISH replies how many have got the message"},
+		"CONFIG":                  {sends("CONFIG", "GET", "maxmemory"), "the search can't follow CONFIG of A at LINE: it is about the server and not about its keys, but for CONFIG SET notify-keyspace-events; give the lock as an option what it needs to know"},
+		"an event": {before(func(ctx context.Context, m *mutant) error {
+			if err := m.nodes[0].ConfigSet(ctx, "notify-keyspace-events", "KEA").Err(); err != nil {
+				return err
+			}
+			return m.nodes[0].MSet(ctx, "a", 1).Err()
+		}), "the search can't follow MSET of A at LINE: its keyspace notifications are not modelled; use SET, DEL, EXPIRE, or simple commands of lists, sets and hashes"},
+		"BLMPOP":            {sends("BLMPOP", 1, 1, "free", "LEFT"), "the search can't follow BLMPOP of A at LINE: of the commands that wait at the server it is not modelled; use BLPOP or BZPOPMIN"},
+		"a shard's channel": {sends("SPUBLISH", "c", "m"), "the search can't follow SPUBLISH of A at LINE: channels of a cluster's shards are not modelled; use SUBSCRIBE and PUBLISH"},
+		"PUBSUB":            {sends("PUBSUB", "NUMSUB", "c"), "the search can't follow PUBSUB of A at LINE: its reply is about the server and not about its keys; PUBLISH replies how many have got the message"},
 		"a library of scripts": {runs(`return redis.call("SET", "hint", cmsgpack.pack(redis.call("PTTL", KEYS[1])))`),
 			"the search can't follow cmsgpack in a script of A at LINE: the simulated server's Lua lacks this library of Redis's; use cjson, string and math"},
 		"another library": {runs(`return pcall(function() return struct.pack("I4", 1) end)`),

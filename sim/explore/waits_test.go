@@ -26,6 +26,9 @@ func waitingLocks() map[string]strategies.Strategy {
 		"zset":            ticket(),
 		"watchdog":        watched(turnstile(4 * time.Second)),
 		"across cycles":   keepsSubscription(),
+		"immortal":        immortal(true),
+		"notified":        notified(true, "KEA", false),
+		"by expiry alone": notified(true, "Kx", true),
 	}
 }
 
@@ -75,6 +78,41 @@ func subscriber(asks bool) func(context.Context, *mutant) error {
 		_, err := sub.ReceiveTimeout(ctx, 5*time.Second)
 		return timedOut(err)
 	}
+}
+
+// notified is a lock whose waiters wait for a keyspace notification about its record: by a pattern, or by the names of
+// the events.
+func notified(asks bool, flags string, byPattern bool) strategies.Strategy {
+	s := mutantStrategy(mutant{release: rightRelease, acquire: func(ctx context.Context, m *mutant) (*strategies.Lease, error) {
+		lease, err := rightAcquire(ctx, m)
+		if !errors.Is(err, strategies.ErrNotAcquired) {
+			return lease, err
+		}
+		if err := m.nodes[0].ConfigSet(ctx, "notify-keyspace-events", flags).Err(); err != nil {
+			return nil, err
+		}
+		sub := m.nodes[0].Subscribe(ctx, "__keyevent@0__:del", "__keyevent@0__:expired")
+		if byPattern {
+			sub = m.nodes[0].PSubscribe(ctx, "__keyspace@0__:"+m.key)
+		}
+		defer sub.Close() //nolint:errcheck // it is gone
+		if _, err := sub.ReceiveTimeout(ctx, time.Second); err != nil {
+			return nil, err
+		}
+		if !byPattern {
+			if _, err := sub.ReceiveTimeout(ctx, time.Second); err != nil { // the second confirmation
+				return nil, err
+			}
+		}
+		if lease, err := rightAcquire(ctx, m); asks && !errors.Is(err, strategies.ErrNotAcquired) {
+			return lease, err
+		}
+		if _, err := sub.ReceiveTimeout(ctx, 2*m.TTL); timedOut(err) != nil {
+			return nil, err
+		}
+		return rightAcquire(ctx, m)
+	}}, 1)
+	return s
 }
 
 func listener(ctx context.Context, m *mutant) error {
@@ -310,6 +348,8 @@ func TestWaits(t *testing.T) {
 		"subscribe, pauses":     {whoWaits(subscriber(true)), Budget{Crash: 1, Pause: 1}, "SW OV", false, false},
 		"subscribe, lost":       {whoWaits(subscriber(true)), Budget{Crash: 1, ReplyLost: 1}, "FN", false, false},
 		"a message for a grant": {takesMessage(), Budget{}, "SW DG OV", false, false},
+		"notified":              {notified(true, "KEA", false), Budget{Crash: 1}, "", false, false},
+		"notified, pauses":      {notified(true, "Kxg", true), Budget{Pause: 1}, "SW OV", false, false},
 		"turnstile":             {turnstile(2 * time.Second), Budget{}, "", false, false},
 		"turnstile, crash":      {turnstile(2 * time.Second), Budget{Crash: 1}, "", false, true},
 		"turnstile, lost":       {turnstile(2 * time.Second), Budget{ReplyLost: 1}, "", false, true},

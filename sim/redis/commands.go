@@ -2,7 +2,6 @@ package redis
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -143,6 +142,7 @@ PING
 ECHO
 TIME !
 WAIT
+CONFIG
 
 PUBLISH
 SUBSCRIBE
@@ -187,7 +187,7 @@ var unmodelled = []struct{ commands, why string }{
 	{"LCS DIGEST MSETEX", "the simulated server doesn't have it; use GET and SET"},
 	{"DUMP RESTORE RESTORE-ASKING MIGRATE", "the serialised form of values is not modelled; use COPY, or write the value anew"},
 	{"OBJECT MEMORY DEBUG", "its reply depends on how Redis stores the value; use a command that reads the value"},
-	{"INFO CONFIG COMMAND LATENCY LOLWUT SLOWLOG MODULE ACL CLUSTER ROLE LASTSAVE",
+	{"INFO COMMAND LATENCY LOLWUT SLOWLOG MODULE ACL CLUSTER ROLE LASTSAVE",
 		"its reply is about the server and not about its keys; give the lock as an option what it needs to know"},
 	{"CLIENT HELLO AUTH RESET QUIT READONLY READWRITE ASKING", "outside of the handshake of a connection it is not modelled; set it in the client's options"},
 	{"SAVE BGSAVE BGREWRITEAOF SHUTDOWN FAILOVER REPLICAOF SLAVEOF SYNC PSYNC REPLCONF MONITOR WAITAOF",
@@ -210,7 +210,7 @@ var commands = func() map[string]*command {
 	}
 	for name, f := range map[string]func(call) (string, string){
 		"SCRIPT": refusesScript, "SELECT": refusesSelect, "COPY": refusesCopy, "ZADD": refusesZAdd, "HGETALL": refusesHGetAll, "HKEYS": refusesFields, "HVALS": refusesFields, "SMEMBERS": refusesMembers,
-		"SUBSCRIBE": refusesSubscription, "PSUBSCRIBE": refusesSubscription, "UNSUBSCRIBE": refusesSubscription, "PUNSUBSCRIBE": refusesSubscription,
+		"CONFIG": refusesConfig, "SUBSCRIBE": refusesSubscription, "PSUBSCRIBE": refusesSubscription, "UNSUBSCRIBE": refusesSubscription, "PUNSUBSCRIBE": refusesSubscription,
 	} {
 		all[name].refuses = f
 	}
@@ -417,12 +417,8 @@ func refusesNested(c call) (option, why string) {
 }
 
 func refusesSubscription(c call) (option, why string) {
-	switch {
-	case c.script || c.node.asking.Queues:
+	if c.script || c.node.asking.Queues {
 		return "", "a script or a transaction can't wait for messages; send it by itself"
-	case strings.HasSuffix(c.name, "UNSUBSCRIBE"):
-	case slices.ContainsFunc(c.args, aboutKeys):
-		return "", noNotifications
 	}
 	return "", ""
 }

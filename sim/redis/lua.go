@@ -464,6 +464,7 @@ func (m *luaVM) command(l *lua.LState) (result lua.LValue, failure string) {
 	m.redis.Dispatch(p.conn, args)
 	p.conn.Flush()
 	reply := p.out.Bytes()
+	m.node.hear(args, reply)
 	if reply[0] == '-' {
 		line, _ := cutLine(reply)
 		return nil, asCalled(line[1:])

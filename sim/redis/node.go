@@ -97,6 +97,7 @@ type Node struct {
 
 	subscribers []*Peer // with a subscription, the oldest first
 	pushes      []Push  // published by the last command
+	notifies    string  // the keyspace notifications that were asked for: see canonicalFlags
 	blocked     bool    // the last command waits for an element
 	unchanged   bool    // the last command is, or ends with, a script that cannot have changed anything
 }
@@ -190,7 +191,7 @@ func (n *Node) Reset(cfg Config) {
 	n.redis.SetTime(n.time(n.millis))
 	n.known, n.disk, n.journal = n.known[:0], nil, nil
 	n.NextExpiry, n.owesGrace = trace.Never, false
-	n.subscribers, n.pushes = nil, nil
+	n.subscribers, n.pushes, n.notifies = nil, nil, ""
 }
 
 func (n *Node) time(millis int64) time.Time {
@@ -233,6 +234,26 @@ func (n *Node) tellTime(now time.Duration) {
 // valid until the connection's next command, and the changes to keys, valid until the
 // node's next event.
 func (n *Node) Execute(now time.Duration, p *Peer, args []string) (reply []byte, changes []trace.Change) {
+	reply, changes = n.execute(now, p, args)
+	n.hear(args, reply)
+	return reply, changes
+}
+
+// hear publishes the events of a command that isn't part of another, or part of a script or a transaction.
+func (n *Node) hear(args []string, reply []byte) {
+	if n.notifies == "" {
+		return
+	}
+	if command := strings.ToUpper(args[0]); command != "EXEC" && command != "EVAL" && command != "EVALSHA" {
+		if n.told(args, string(reply)); n.audit != nil && !bytes.HasPrefix(reply, []byte("+QUEUED")) {
+			if why := n.ambiguous(args, string(reply)); why != "" {
+				n.audit.refuse(command, why, false)
+			}
+		}
+	}
+}
+
+func (n *Node) execute(now time.Duration, p *Peer, args []string) (reply []byte, changes []trace.Change) {
 	command := strings.ToUpper(args[0])
 	key, short := n.shortcut(now, command, args)
 	if short {
@@ -473,7 +494,18 @@ func (n *Node) record(s stored) *trace.Record {
 // Expire drops the keys that are due at a true instant, and returns the changes.
 func (n *Node) Expire(now time.Duration) []trace.Change {
 	n.sync(now)
-	return n.changed(now)
+	return n.goes(n.changed(now), 'x', "expired")
+}
+
+// goes publishes that keys have gone by themselves.
+func (n *Node) goes(changes []trace.Change, class byte, event string) []trace.Change {
+	n.pushes = nil
+	for i := range changes {
+		if changes[i].After == nil {
+			n.notify(class, event, changes[i].Key)
+		}
+	}
+	return changes
 }
 
 // ExpireEarly drops the keys that are in the last millisecond of their lives at a true
@@ -504,7 +536,7 @@ func (n *Node) LastExpiry() time.Duration {
 func (n *Node) Evict(now time.Duration, key string) []trace.Change {
 	n.sync(now)
 	n.redis.Del(key)
-	return n.changed(now)
+	return n.goes(n.changed(now), 'e', "evicted")
 }
 
 // Occupy stores a list under a key, as another program would, and returns the changes. If the
@@ -587,7 +619,7 @@ func (n *Node) stop(now time.Duration) []trace.Change {
 	n.Epoch++
 	n.redis.FlushAll()
 	n.scripts.flush()
-	n.subscribers = nil
+	n.subscribers, n.notifies = nil, ""
 	return n.changed(now)
 }
 

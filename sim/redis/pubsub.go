@@ -54,9 +54,6 @@ func without(all []*Peer, p *Peer) []*Peer {
 	return slices.DeleteFunc(all, func(q *Peer) bool { return q == p })
 }
 
-// noNotifications is the reply to a request for keyspace notifications, which begins with it.
-const noNotifications = "ERR keyspace notifications are not simulated: "
-
 // pubsub answers the commands about published messages.
 func (n *Node) pubsub(c *server.Peer, cmd string, args []string) (done bool) {
 	switch {
@@ -68,8 +65,8 @@ func (n *Node) pubsub(c *server.Peer, cmd string, args []string) (done bool) {
 		n.publish(c, args)
 	case cmd == "PUBSUB":
 		c.WriteError("ERR PUBSUB is not simulated")
-	case cmd == "CONFIG" && len(args) > 1 && strings.EqualFold(args[1], "notify-keyspace-events"):
-		c.WriteError(noNotifications + "a server publishes none")
+	case cmd == "CONFIG":
+		return n.configure(c, args)
 	default:
 		return false
 	}
@@ -111,10 +108,6 @@ func (n *Node) subscribe(c *server.Peer, cmd string, args []string) {
 		c.WriteError("ERR wrong number of arguments for '" + strings.ToLower(cmd) + "' command")
 		return
 	}
-	if i := slices.IndexFunc(args, aboutKeys); i >= 0 {
-		c.WriteError(fmt.Sprintf("%snothing is ever published on %q", noNotifications, args[i]))
-		return
-	}
 	for _, name := range args {
 		list := p.list(cmd)
 		if !slices.Contains(*list, name) {
@@ -126,9 +119,6 @@ func (n *Node) subscribe(c *server.Peer, cmd string, args []string) {
 		writeSubscription(c, cmd, name, p)
 	}
 }
-
-// aboutKeys reports whether a channel or pattern is meant for keyspace notifications.
-func aboutKeys(name string) bool { return strings.HasPrefix(name, "__key") }
 
 // list returns the list of subscriptions that a command changes.
 func (p *Peer) list(cmd string) *[]string {
@@ -170,10 +160,12 @@ func writeSubscription(c *server.Peer, cmd, name string, p *Peer) {
 	c.WriteInt(len(p.channels) + len(p.patterns))
 }
 
-// publish is PUBLISH. Its reply is the number of messages: a subscriber gets one for its
+// publish is PUBLISH. Its reply is the number of messages.
+func (n *Node) publish(c *server.Peer, args []string) { c.WriteInt(n.send(args[0], args[1])) }
+
+// send sends a message on a channel, and returns the number of messages: a subscriber gets one for its
 // channel and one for each of its patterns that match.
-func (n *Node) publish(c *server.Peer, args []string) {
-	channel, payload := args[0], args[1]
+func (n *Node) send(channel, payload string) int {
 	before := len(n.pushes)
 	for _, p := range n.subscribers {
 		if slices.Contains(p.channels, channel) {
@@ -187,7 +179,7 @@ func (n *Node) publish(c *server.Peer, args []string) {
 			}
 		}
 	}
-	c.WriteInt(len(n.pushes) - before)
+	return len(n.pushes) - before
 }
 
 // words returns a list of strings in RESP.

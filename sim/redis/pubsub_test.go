@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"lockstep/sim/resp"
 )
 
 // conversations are dialogues in which a server also sends what it was not asked for: "A hears"
@@ -291,16 +294,53 @@ func (c *conversation) execute(name string, words []string) {
 	}
 }
 
-// TestKeyspaceNotificationsAreRefused: they don't exist, so a lock that waits for one must
-// not wait in vain.
-func TestKeyspaceNotificationsAreRefused(t *testing.T) {
+// TestKeyspaceNotifications: they are published as they were asked for, of commands alone, in scripts and in
+// transactions, and of keys that go by themselves.
+func TestKeyspaceNotifications(t *testing.T) {
 	s := newServer(t, Config{})
-	for _, command := range [][]string{
-		{"SUBSCRIBE", "__keyevent@0__:expired"}, {"PSUBSCRIBE", "__keyspace@0__:*"}, {"CONFIG", "SET", "notify-keyspace-events", "Ex"},
-	} {
-		reply, _ := s.node.Execute(0, NewPeer(s.node), command)
-		if !bytes.HasPrefix(reply, []byte("-ERR keyspace notifications are not simulated")) {
-			t.Errorf("%v: %q", command, reply)
+	p, heard := NewPeer(s.node), NewPeer(s.node)
+	var got []string
+	hear := func() {
+		for _, m := range s.node.Pushes() {
+			got = append(got, resp.Text(m.Message))
 		}
+	}
+	do := func(words ...string) string {
+		reply, _ := s.node.Execute(0, p, words)
+		text := string(reply)
+		hear()
+		return text
+	}
+	s.node.Execute(0, heard, []string{"PSUBSCRIBE", "__key*__:*"})
+	do("SET", "unheard", "v")
+	if reply := do("CONFIG", "SET", "notify-keyspace-events", "Q"); !strings.HasPrefix(reply, "-ERR CONFIG SET failed") {
+		t.Error(reply)
+	}
+	do("CONFIG", "SET", "notify-keyspace-events", "EA")
+	do("SET", "k", "v", "PX", "5000")
+	do("SET", "k", "v", "NX")
+	do("DEL", "none")
+	do("EVAL", `redis.call("DEL", KEYS[1]) return redis.call("RPUSH", "l", "a")`, "1", "k")
+	do("MULTI")
+	do("LPOP", "l")
+	do("PERSIST", "l")
+	do("EXEC")
+	do("CONFIG", "SET", "notify-keyspace-events", "Kx")
+	do("SETEX", "k", "1", "v")
+	s.node.Expire(2 * time.Second)
+	hear()
+	do("CONFIG", "SET", "notify-keyspace-events", "KEe")
+	do("SET", "k", "v")
+	s.node.Evict(2*time.Second, "k")
+	hear()
+	do("CONFIG", "SET", "notify-keyspace-events", "")
+	do("DEL", "unheard")
+	var want []string
+	for _, e := range []string{"event set k", "event expire k", "event del k", "event rpush l", "event lpop l", "event del l", "space k expired", "space k evicted", "event evicted k"} {
+		w := strings.Fields(e)
+		want = append(want, fmt.Sprintf("[pmessage, __key*__:*, __key%s@0__:%s, %s]", w[0], w[1], w[2]))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("published were\n%s\nexpected\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }

@@ -28,7 +28,9 @@ type Snapshot struct {
 	Keys    []Key
 	Scripts []string  // the scripts cached
 	Peers   []OpenTxn // the connections with an open transaction or a subscription
-	Millis  int64     // the server's clock in milliseconds since the start of the run; only commands that ask for the time see it
+	// Notifies has the keyspace notifications that the server was asked for.
+	Notifies string
+	Millis   int64 // the server's clock in milliseconds since the start of the run; only commands that ask for the time see it
 }
 
 // Encoded returns the snapshot as a text that no other snapshot has.
@@ -51,7 +53,7 @@ func (s Snapshot) Encoded() string {
 		}
 		b = strconv.AppendBool(b, p.Dirty)
 	}
-	return string(binary.AppendVarint(b, s.Millis))
+	return string(binary.AppendVarint(appendTexts(b, s.Notifies), s.Millis))
 }
 
 // appendTexts appends texts, each with its length.
@@ -220,6 +222,7 @@ func (s *Server) restore(m Snapshot) (map[int]*Peer, error) {
 	}
 	n.changed(time.Duration(m.Millis) * time.Millisecond)
 	begin(false)
+	n.notifies = m.Notifies
 	return peers, nil
 }
 
@@ -234,7 +237,7 @@ func (s *Server) soil(keys []string) {
 // snapshot returns the node's memory after a command of a connection. It ends the WATCH of
 // each, to find out whether a watched key has changed.
 func (s *Server) snapshot(before Snapshot, conn int, peers map[int]*Peer, args []string) Snapshot {
-	after := Snapshot{Scripts: s.n.scripts.cachedAfter(before.Scripts), Millis: before.Millis}
+	after := Snapshot{Scripts: s.n.scripts.cachedAfter(before.Scripts), Millis: before.Millis, Notifies: s.n.notifies}
 	for _, k := range s.n.known {
 		left := Immortal
 		if k.when != immortal {
@@ -310,7 +313,7 @@ func (s *scripts) cachedAfter(had []string) []string {
 // Age returns a memory after a time in whole milliseconds, and reports whether the lock's
 // record has expired meanwhile.
 func (m Snapshot) Age(by int64, lock string) (older Snapshot, expired bool) {
-	older = Snapshot{Scripts: m.Scripts, Millis: m.Millis + by, Peers: m.Peers}
+	older = Snapshot{Scripts: m.Scripts, Millis: m.Millis + by, Peers: m.Peers, Notifies: m.Notifies}
 	var gone []string
 	for _, k := range m.Keys {
 		if k.Left != Immortal {

@@ -173,8 +173,22 @@ func (n *Node) exec(c *server.Peer, q queue) {
 			n.execAlone(c, words)
 			continue
 		}
-		n.redis.Server().Dispatch(c, words)
+		n.execOne(c, words)
 	}
+}
+
+// execOne executes a command of a transaction, and publishes its events.
+func (n *Node) execOne(c *server.Peer, words []string) {
+	if n.notifies == "" {
+		n.redis.Server().Dispatch(c, words)
+		return
+	}
+	out := &n.asking.out
+	c.Flush()
+	before := out.Len()
+	n.redis.Server().Dispatch(c, words)
+	c.Flush()
+	n.hear(words, out.Bytes()[before:])
 }
 
 // execAlone executes a command that would wait at the server, if it weren't part of a

@@ -70,6 +70,7 @@ type aging struct {
 type Aged struct {
 	Snapshot uint32 // its id
 	Expired  bool   // the lock's record has expired in the meantime
+	Sent     uint32 // the id of the messages about keys that have gone
 }
 
 // NewServers starts the Redis server that answers the questions. The commands and
@@ -195,7 +196,7 @@ func (s *Servers) Age(snapshot uint32, by int32) Aged {
 			older, expired = now, expired || early
 		}
 	}
-	a := Aged{s.ID(older), expired}
+	a := Aged{s.ID(older), expired, s.pack(s.Snapshot(snapshot).Expiring(int64(by)))}
 	s.aged.Put(key, a)
 	return a
 }
@@ -214,7 +215,7 @@ func (s *Servers) Ended(snapshot uint32) (gone []Aged) {
 	snap := s.Snapshot(snapshot)
 	for _, k := range snap.Keys {
 		if k.Left == 0 {
-			gone = append(gone, Aged{s.ID(snap.Drop(k.Name)), k.Name == s.lock})
+			gone = append(gone, Aged{Snapshot: s.ID(snap.Drop(k.Name)), Expired: k.Name == s.lock})
 		}
 	}
 	return gone
@@ -246,8 +247,9 @@ func (s *Servers) Older(snapshot uint32) uint32 {
 }
 
 // Evicted returns a snapshot without the lock's record, which the node has dropped by itself.
-func (s *Servers) Evicted(snapshot uint32) uint32 {
-	return s.ID(s.Snapshot(snapshot).Drop(s.lock))
+func (s *Servers) Evicted(snapshot uint32) Aged {
+	was := s.Snapshot(snapshot)
+	return Aged{Snapshot: s.ID(was.Drop(s.lock)), Expired: true, Sent: s.pack(was.Gone(s.lock, "evicted"))}
 }
 
 // Empty returns the snapshot of a node that has lost its data, at the same time.

@@ -161,8 +161,10 @@ func (x *Explorer) stepWall(i int, by int32) {
 // expiries.
 func (x *Explorer) stepClock(i int, by int32) {
 	n := &x.s.nodes[i]
-	x.set(n, x.Servers.Age(n.snapshot, by))
+	later := x.Servers.Age(n.snapshot, by)
+	x.set(n, later)
 	x.facts.Recount()
+	x.publish(later.Sent)
 }
 
 // fallBehind makes the replica of node i fall behind: later writes don't reach it.
@@ -183,8 +185,10 @@ func (x *Explorer) restart(n int) {
 // evict drops the lock's record from node n. Connections and all else that is stored stay.
 func (x *Explorer) evict(n int) {
 	nd := &x.s.nodes[n]
-	nd.snapshot, nd.owner = x.Servers.Evicted(nd.snapshot), monitor.Nobody
+	without := x.Servers.Evicted(nd.snapshot)
+	x.set(nd, without)
 	x.facts.Recount()
+	x.publish(without.Sent)
 }
 
 // takeOver replaces master n by its replica, which has fallen behind.

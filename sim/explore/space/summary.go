@@ -319,7 +319,7 @@ func (x *Explorer) elapse(by int32, state, to []uint32) (_ []uint32, done bool) 
 	after := to[len(to)-len(state):]
 	for at := range x.nodes {
 		n := *x.ids.nodes.Value(state[clients+at])
-		if x.ageNode(&n, by) {
+		if expired, sent := x.ageNode(&n, by); expired || sent != 0 {
 			return to[:len(to)-len(state)], false
 		}
 		after[clients+at] = x.ids.nodes.ID(n)

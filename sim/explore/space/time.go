@@ -179,19 +179,26 @@ func (x *Explorer) Early() (n int32) {
 // then: first records expire, then, client by client, leases lapse and threads wake.
 func (x *Explorer) advance(by int32) {
 	pausing, _ := x.Idle()
+	var sent []uint32
 	for n := range x.s.nodes {
-		x.ageNode(&x.s.nodes[n], by)
+		if _, id := x.ageNode(&x.s.nodes[n], by); id != 0 {
+			sent = append(sent, id)
+		}
 	}
 	x.facts.Recount()
 	over := x.ageWorld(&x.s.world, by)
+	for _, id := range sent {
+		x.publish(id)
+	}
 	x.giveUp(over)
 	for i := range x.s.clients {
 		x.pass(&x.s.clients[i], by, pausing>>i&1 != 0)
 	}
 }
 
-// ageNode lets time pass for a node, and reports whether the lock's record has expired.
-func (m *Model) ageNode(n *node, by int32) (expired bool) {
+// ageNode lets time pass for a node. It reports whether the lock's record has expired, and the messages about
+// keys that have.
+func (m *Model) ageNode(n *node, by int32) (expired bool, sent uint32) {
 	a := m.Servers.Age(n.snapshot, by)
 	m.set(n, a)
 	if b := &n.behind; b.snapshot != 0 {
@@ -200,7 +207,7 @@ func (m *Model) ageNode(n *node, by int32) (expired bool) {
 			b.owner = monitor.Nobody
 		}
 	}
-	return a.Expired
+	return a.Expired, a.Sent
 }
 
 // ageWorld lets time pass for the rest of a state. It returns the requests that have waited for an element
