@@ -573,7 +573,7 @@ func (k *Clients) describe(h *History, r *replayer) error {
 		return &unfitOperation{Refusal{Client: k.name(h.client), What: fmt.Sprintf("thread number %d", n),
 			Why: fmt.Sprintf("it follows %d of a client, those included that have ended in the cycle; keep one for all renewals", MaxThreads)}, n - 1}
 	}
-	h.Count, h.Threads, h.Closed, h.Lasts = uint8(n), [MaxThreads]Operation{}, 0, 0 // n is MaxThreads at most
+	h.Count, h.Threads, h.Closed = uint8(n), [MaxThreads]Operation{}, 0 // n is MaxThreads at most
 	for i := range n {
 		op := r.driver.Operation(i)
 		if err := k.unfit(h.client, i, op); err != nil {
@@ -590,11 +590,8 @@ func (k *Clients) describe(h *History, r *replayer) error {
 		if r.driver.Closed(c) {
 			h.Closed |= 1 << c
 		}
-		if r.driver.Lasts(c) {
-			h.Lasts |= 1 << c
-		}
 	}
-	if h.Over {
+	if h.Lasts = r.driver.Lasting(); h.Over {
 		h.Lasts = r.driver.Subscriptions()
 	}
 	h.Conns = uint8(min(MaxConns, r.driver.Conns()))

@@ -179,8 +179,15 @@ func (d *Driver) Conns() int { return len(d.conns) }
 // Closed reports whether the client has closed its nth connection.
 func (d *Driver) Closed(n int) bool { return n < len(d.conns) && d.conns[n].Closed }
 
-// Lasts reports whether its server may keep a subscription of the client's nth connection, or a command that waits.
-func (d *Driver) Lasts(n int) bool { return n < len(d.conns) && d.conns[n].Lasts() }
+// Lasting returns the client's connections of which a server may keep a subscription or a command that waits, a bit each.
+func (d *Driver) Lasting() (conns uint16) {
+	for n, c := range d.conns {
+		if c.Lasts() {
+			conns |= 1 << n
+		}
+	}
+	return conns
+}
 
 // Subscriptions returns the open connections that the client has sent a subscription on, a bit each.
 func (d *Driver) Subscriptions() (conns uint16) {

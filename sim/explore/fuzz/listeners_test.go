@@ -86,6 +86,36 @@ func gives(put func(context.Context, *lock) error) release {
 	return func(ctx context.Context, l *lock, _ *strategies.Lease) error { return put(ctx, l) }
 }
 
+// hears is an acquisition that waits for the record to go, by a keyspace notification, and then does what it is told.
+func hears(then acquire) acquire {
+	return func(ctx context.Context, l *lock) (*strategies.Lease, error) {
+		lease, err := take(ctx, l)
+		if !refused(err) {
+			return lease, err
+		}
+		if err := l.rdb.ConfigSet(ctx, "notify-keyspace-events", "Kgx").Err(); err != nil {
+			return nil, err
+		}
+		sub := l.rdb.Subscribe(ctx, "__keyspace@0__:"+l.key)
+		defer sub.Close() //nolint:errcheck // it is gone
+		if _, err := sub.ReceiveTimeout(ctx, l.TTL); err != nil {
+			return nil, err
+		}
+		if lease, err := take(ctx, l); !refused(err) {
+			return lease, err
+		}
+		for {
+			got, err := sub.ReceiveTimeout(ctx, 5*time.Second)
+			if err != nil {
+				return nil, errors.Join(err, strategies.ErrNotAcquired)
+			}
+			if m, is := got.(*redis.Message); is && m.Payload != "expire" {
+				return then(ctx, l)
+			}
+		}
+	}
+}
+
 // listeners are locks that wait for messages, or at their server.
 var listeners = []*subject{
 	custom("listens", "", steps{acquire: listens(5*time.Second, asksAgain), release: giveAndTell}),
@@ -112,6 +142,8 @@ var listeners = []*subject{
 			}
 			return seize(ctx, l)
 		})}),
+	custom("hears-it-go", "", steps{acquire: hears(take)}),
+	custom("gone-is-a-grant", "B hears that the record is gone, and stores its own over C's", steps{acquire: hears(seize)}),
 	custom("waits-in-line", "", steps{acquire: pops(push, pop), release: gives(push)}, forever),
 	custom("two-in-line", "each client that finds no list puts a token there", steps{release: gives(push),
 		acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
