@@ -380,3 +380,28 @@ func TestWaits(t *testing.T) {
 		})
 	}
 }
+
+// TestBruteForceWaits is TestBruteForce for locks that wait for messages, or at their servers. If the token of a
+// turnstile is lost the walk finds UA, for which a search doesn't look.
+func TestBruteForceWaits(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		lock   strategies.Strategy
+		faults []FaultKind
+	}{
+		"subscribe": {whoWaits(subscriber(true)), []FaultKind{Crash, Pause, ReplyLost}},
+		"message":   {takesMessage(), []FaultKind{Crash, Pause, ReplyLost}},
+		"notified":  {notified(true, "KEA", false), []FaultKind{Crash, Pause}},
+		"turnstile": {turnstile(2 * time.Second), []FaultKind{Pause}},
+		"zset":      {ticket(), []FaultKind{Pause}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, k := range c.faults {
+				b := Bounds{Strategy: c.lock, Clients: 2, Cycles: 1, TTL: 12 * time.Second, Switches: 2}
+				b.Faults[k] = 1
+				bruteForceAgrees(t, b)
+			}
+		})
+	}
+}
