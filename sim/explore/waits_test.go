@@ -157,7 +157,7 @@ func baton() strategies.Strategy {
 		if !errors.Is(err, strategies.ErrNotAcquired) {
 			return lease, err
 		}
-		if err := m.nodes[0].BRPopLPush(ctx, "baton", "taken", 3*time.Second).Err(); err != nil && !errors.Is(err, redis.Nil) {
+		if err := m.nodes[0].BLMove(ctx, "baton", "taken", "RIGHT", "LEFT", 3*time.Second).Err(); err != nil && !errors.Is(err, redis.Nil) {
 			return nil, err
 		}
 		return rightAcquire(ctx, m)
