@@ -334,6 +334,29 @@ func immortal(subscribes bool) strategies.Strategy {
 	return s
 }
 
+// glimpse is a lock whose clients subscribe for a moment, and whose holder takes whoever it can tell for its heir: that
+// others listen for no longer than it takes to read the confirmation is seen by the count that PUBLISH replies.
+func glimpse() strategies.Strategy {
+	return mutantStrategy(mutant{acquire: func(ctx context.Context, m *mutant) (*strategies.Lease, error) {
+		sub := m.nodes[0].Subscribe(ctx, "free")
+		_, err := sub.ReceiveTimeout(ctx, time.Second)
+		if err := errors.Join(err, sub.Close()); err != nil {
+			return nil, err
+		}
+		if n, err := m.nodes[0].Exists(ctx, "heir").Result(); err != nil || n == 0 {
+			lease, err := rightAcquire(ctx, m)
+			return lease, err
+		}
+		return &strategies.Lease{Token: m.Token()}, nil
+	}, release: func(ctx context.Context, m *mutant, l *strategies.Lease) error {
+		n, err := m.nodes[0].Publish(ctx, "free", "").Result()
+		if err == nil && n > 0 {
+			err = m.nodes[0].Set(ctx, "heir", 1, 0).Err()
+		}
+		return errors.Join(err, rightRelease(ctx, m, l))
+	}}, 1)
+}
+
 // TestWaits: what a search says of locks that wait.
 func TestWaits(t *testing.T) {
 	t.Parallel()
@@ -350,6 +373,7 @@ func TestWaits(t *testing.T) {
 		"a message for a grant": {takesMessage(), Budget{}, "SW DG OV", false, false},
 		"notified":              {notified(true, "KEA", false), Budget{Crash: 1}, "", false, false},
 		"notified, pauses":      {notified(true, "Kxg", true), Budget{Pause: 1}, "SW OV", false, false},
+		"glimpse":               {glimpse(), Budget{}, "SW DG OV", false, false},
 		"turnstile":             {turnstile(2 * time.Second), Budget{}, "", false, false},
 		"turnstile, crash":      {turnstile(2 * time.Second), Budget{Crash: 1}, "", false, true},
 		"turnstile, lost":       {turnstile(2 * time.Second), Budget{ReplyLost: 1}, "", false, true},
