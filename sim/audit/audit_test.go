@@ -20,7 +20,7 @@ func logOf(lines ...string) string {
 	fmt.Fprintln(&b, "OK")
 	for _, line := range lines {
 		words := strings.Fields(line)
-		from := map[string]string{"A": "10.0.0.1:5001", "B": "10.0.0.2:5002", "C": "10.0.0.3:5003", "lua": "lua"}[words[1]]
+		from := map[string]string{"A": "10.0.0.1:5001", "B": "10.0.0.2:5002", "C": "10.0.0.3:5003", "D": "10.0.0.4:5004", "lua": "lua"}[words[1]]
 		fmt.Fprintf(&b, "17000000%s000 [0 %s]", words[0], from)
 		for _, w := range words[2:] {
 			switch w {
@@ -70,7 +70,7 @@ func TestFindings(t *testing.T) {
 		"a script that is late, and somebody else has the lock": {
 			lines: []string{"00.000 A set lock ta nx px 3000", "03.500 B set lock tb nx px 3000", "04.000 A eval RELEASE 1 lock ta", "04.000 lua get lock",
 				"05.000 B eval RELEASE 1 lock tb", "05.000 lua get lock", "05.000 lua del lock"},
-			want: []string{`two-holders likely 4 the holder of "ta" gives it back by EVAL 1s after its record expired; the holder of "tb" has had it for 500ms`},
+			want: []string{`two-holders likely 4 the holder of "ta" gives it back by EVAL 1s after its record expired; the holder of "tb" has taken it since, 500ms ago (line 4)`},
 		},
 		"a script that is late, and nobody has the lock": {
 			lines: append(released, "05.600 B eval RELEASE 1 lock tb", "05.600 lua get lock"),
@@ -87,7 +87,7 @@ func TestFindings(t *testing.T) {
 		},
 		"a DEL after another's release": {
 			lines: []string{"00.000 A set lock ta nx px 3000", "03.500 B set lock tb nx px 3000", "03.700 B del lock", "04.000 A del lock"},
-			want:  []string{`two-holders likely 5 the holder of "ta" gives it back by DEL 1s after its record expired; the holder of "tb" has had it`},
+			want:  []string{`two-holders likely 5 the holder of "ta" gives it back by DEL 1s after its record expired; the holder of "tb" has taken it since, 500ms ago (line 4)`},
 		},
 		"an extension after the loss": {
 			lines: []string{"00.000 A set lock ta nx px 3000", "01.000 A eval EXTEND 1 lock ta 3000", "01.000 lua get lock", "01.000 lua pexpire lock 3000",
@@ -96,7 +96,44 @@ func TestFindings(t *testing.T) {
 		},
 		"a PEXPIRE of another's record": {
 			lines: []string{"00.000 A set lock ta nx px 3000", "04.000 B set lock tb nx px 3000", "05.000 A pexpire lock 3000"},
-			want:  []string{`late-extension certain 4 the holder of "ta" extends it by PEXPIRE 2s after its record expired`},
+			want: []string{`two-holders likely 4 the holder of "ta" extends it during the lease of the holder of "tb" (line 4), which has had it for 1s; the record of the holder of "ta" expired`,
+				`late-extension certain 4 the holder of "ta" extends it by PEXPIRE 2s after its record expired`},
+		},
+		"a lease whose record another has removed": {
+			lines: []string{"00.000 A set lock ta nx px 9000", "12.000 B set lock tb nx px 9000", "15.000 A del lock", "16.000 C set lock tc nx px 9000", "17.000 B del lock",
+				"18.000 D set lock td nx px 9000", "19.000 C del lock"},
+			want: []string{`two-holders likely 4 the holder of "ta" gives it back when the holder of "tb" has had it for 3s (line 4)`,
+				`two-holders likely 5 the holder of "tc" gets it during the lease of the holder of "tb" (line 4), which lasts for another 5s; the record of the holder of "tb" was removed by DEL of the holder of "ta" (line 5)`,
+				`two-holders likely 7 the holder of "td" gets it during the lease of the holder of "tc" (line 6), which lasts for another 7s`,
+				`foreign-release certain 4 DEL of the holder of "ta", whose record expired 6s ago, removes that of the holder of "tb" (line 4)`,
+				`foreign-release certain 6 DEL of the holder of "tb", whose record was removed by DEL of the holder of "ta" (line 5) 2s ago, removes that of the holder of "tc" (line 6)`,
+				`foreign-release certain 8 DEL of the holder of "tc"`},
+		},
+		"a lease whose record another has removed, and a release that compares": {
+			lines: []string{"00.000 A set lock ta nx px 9000", "12.000 B set lock tb nx px 9000", "15.000 A del lock", "16.000 C set lock tc nx px 9000",
+				"17.000 B eval RELEASE 1 lock tb", "17.000 lua get lock", "18.000 C eval RELEASE 1 lock tc", "18.000 lua get lock", "18.000 lua del lock"},
+			want: []string{`two-holders likely 4 the holder of "ta" gives`, `two-holders likely 5 the holder of "tc" gets it during the lease of the holder of "tb"`, `foreign-release certain 4 DEL of`},
+		},
+		"a lease whose record another has removed, and that is over when the next one comes": {
+			lines: []string{"00.000 A set lock ta nx px 3000", "04.000 B set lock tb nx px 3000", "05.000 A del lock", "07.000 C set lock tc nx px 3000"},
+			want:  []string{`two-holders likely 4`, `foreign-release certain 4`},
+		},
+		"a removal by a stranger": {
+			lines: []string{"00.000 A set lock ta nx px 9000", "01.000 D del lock", "02.000 B set lock tb nx px 9000", "03.000 A eval RELEASE 1 lock ta", "03.000 lua get lock",
+				"04.000 B eval RELEASE 1 lock tb", "04.000 lua get lock", "04.000 lua del lock"},
+			want: []string{`two-holders likely 5 the holder of "ta" gives it back by EVAL 2s after its record was removed by DEL of 10.0.0.4:5004 (line 4); the holder of "tb" has taken it since, 1s ago`,
+				`foreign-release likely 3 DEL of 10.0.0.4:5004 removes the record of the holder of "ta" (line 3), which acts as the holder later (line 6)`},
+		},
+		"a release through another connection of a pool": {
+			lines: []string{"00.000 A set lock ta nx px 9000", "01.000 D del lock", "02.000 B set lock tb nx px 9000", "03.000 D del lock"},
+		},
+		"a flush": {
+			lines: []string{"00.000 A set lock ta nx px 9000", "01.000 D flushall", "02.000 B set lock tb nx px 9000"},
+			want:  []string{`two-holders likely 4 the holder of "tb" gets it during the lease of the holder of "ta" (line 3), which lasts for another 7s; the record of the holder of "ta" was removed by FLUSHALL of 10.0.0.4:5004 (line 4)`},
+		},
+		"a script that removes what it does not compare": {
+			lines: []string{"00.000 A set lock 1 nx px 3000", "04.000 B set lock 1 nx px 3000", "05.000 A eval RELEASE 1 lock 1", "05.000 lua get lock", "05.000 lua del lock"},
+			want:  []string{`two-holders possible 6`, `foreign-release possible 6 DEL of 10.0.0.1:5001`},
 		},
 		"no expiry": {
 			lines: []string{"00.000 A setnx lock ta", "00.001 A expire lock 3", "01.000 A del lock", "02.000 B setnx lock tb", "09.000 B del lock", "20.000 C ping"},
@@ -127,7 +164,7 @@ func TestFindings(t *testing.T) {
 // certain.
 func TestWhatWasThereBefore(t *testing.T) {
 	r := auditOf(t, "00.000 A set lock ta nx px 3000", "03.500 B set lock tb nx px 3000", "04.000 A pexpire lock 9000")
-	if f := r.Locks[0].Findings; len(f) != 1 || f[0].Sure != Possible || !strings.Contains(f[0].Why, "when the log began") {
+	if f := r.Locks[0].Findings; len(f) != 2 || slices.ContainsFunc(f, func(f Finding) bool { return f.Sure != Possible || !strings.Contains(f.Why, "when the log began") }) {
 		t.Errorf("%+v", f)
 	}
 }

@@ -11,26 +11,40 @@ import (
 	"lockstep/sim/trace"
 )
 
-// tenure is the time from a grant of a lock until its holder gives it back or is heard of last.
+// tenure is the time in which a client holds a lock: from a grant until it gives the lock back. Its
+// record may be gone before that, and another's stored in its place; its lease goes on
+// until its TTL is over all the same. So the two are kept apart: a tenure whose record is gone is
+// one of [held.past], and is live until it ends.
 type tenure struct {
 	token   string // the record's value
 	from    string // the connection that took it
 	at      time.Duration
 	line    int
-	assumed bool // the key was taken for free because nothing in the log says otherwise
+	assumed bool          // the key was taken for free because nothing in the log says otherwise
+	ends    time.Duration // when the lease that its own commands have given it is over; 0 if never
 
-	lost      string        // how it lost the record, if it did not give that back
-	lostAt    time.Duration // and when
-	bare      time.Duration // since when the record has had no expiry; 0 if it has one
-	successor *tenure       // who took the lock after that
+	lost   string        // how it lost the record, if it did not give that back
+	lostAt time.Duration // and when
+	since  int           // the number of grants of the key until then
+	bare   time.Duration // since when the record has had no expiry; 0 if it has one
+	told   *tenure       // the last one that was found to hold the lock beside it
+
+	// doubtful is the removal of the record by a connection that isn't known to hold the lock: by
+	// the holder itself, through another connection of its pool, unless the holder is heard of later.
+	doubtful *Entry
 }
+
+// live reports whether the lease goes on, as far as its TTL decides.
+func (t *tenure) live(at time.Duration) bool { return t.ends == 0 || at < t.ends }
 
 // held is the state of one key.
 type held struct {
 	place
 	shape   *shape
-	now     *tenure   // the holder, if the key is there
+	now     *tenure   // whose record is stored, if the key is there
 	past    []*tenure // those that have lost the record, and have not given it back yet
+	latest  *tenure   // the last that was granted
+	grants  int       // how many there were
 	known   bool      // a command has shown whether the key was there
 	expires time.Duration
 }
@@ -46,19 +60,54 @@ type replay struct {
 
 	call    command // of the script that is running, if a command comes from one
 	caller  string
-	scripts map[string]effect // by their text or hash: what they were seen to do
-	got     map[string]place  // by connection: the key that it has read last, outside of scripts
+	scripts map[string]effect // by their text or hash: what they are seen to do, anywhere in the log
+	passed  map[string]int    // by what is passed to scripts: the last line with it
+	got     map[string]read   // by connection: the key that it has read last, outside of scripts
 	watched map[string]place  // and that it watches
+}
+
+// read is a key that was read, and the value that was found.
+type read struct {
+	place
+	value string
 }
 
 // effect is what a script or a connection does to a record of its own.
 type effect uint8
 
+// The effects. A script that has several is known by the last of these.
 const (
 	unclear effect = iota
-	gives          // removes it
+	takes          // stores it
 	extends        // gives it a longer life
+	gives          // removes it
 )
+
+// learns notes what each script does, and what it is passed, before the replay.
+func (r *replay) learns(entries []Entry) {
+	script := ""
+	for i := range entries {
+		e := &entries[i]
+		c := commandOf(e.Args)
+		if e.From != "lua" {
+			script = c.script
+			for _, arg := range c.argv {
+				r.passed[arg] = e.Line
+			}
+			continue
+		}
+		does := unclear
+		switch {
+		case c.removes():
+			does = gives
+		case c.expires():
+			does = extends
+		case Takes(e.Args) != "":
+			does = takes
+		}
+		r.scripts[script] = max(r.scripts[script], does)
+	}
+}
 
 // soon is the time within which an EXPIRE may still follow, at the end of a log.
 const soon = time.Second
@@ -106,8 +155,29 @@ func (r *replay) entry(e *Entry) error {
 			}
 		}
 	}
-	if c.name == "EXEC" || c.name == "UNWATCH" || c.name == "DISCARD" {
+	switch c.name {
+	case "EXEC", "UNWATCH", "DISCARD":
 		delete(r.watched, by)
+	case "FLUSHALL", "FLUSHDB":
+		return r.flushed(e, &c, by)
+	}
+	return nil
+}
+
+// flushed removes all records, which no holder has given back.
+func (r *replay) flushed(e *Entry, c *command, by string) error {
+	for _, h := range r.locks {
+		if h.db != e.DB && c.name == "FLUSHDB" {
+			continue
+		}
+		r.passes(h, e.At)
+		if h.now != nil {
+			h.loses(fmt.Sprintf("was removed by %s of %s (line %d)", c.name, by, e.Line), e.At)
+		}
+		h.known, h.expires = true, 0
+		if _, err := r.execute(h, &Entry{At: e.At, Args: []string{"DEL", h.key}}); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -122,60 +192,110 @@ func (r *replay) passes(h *held, at time.Duration) {
 func (h *held) expired(at time.Duration) bool { return h.expires != 0 && at >= h.expires }
 
 func (h *held) loses(how string, at time.Duration) {
-	h.now.lost, h.now.lostAt = how, at
+	h.now.lost, h.now.lostAt, h.now.since = how, at, h.grants
 	h.past = append(h.past, h.now)
 	h.now = nil
 }
 
+// successor returns the last one that took the lock after a tenure had lost its record, or nil.
+func (h *held) successor(t *tenure) *tenure {
+	if h.grants > t.since {
+		return h.latest
+	}
+	return nil
+}
+
 // called looks at a call of a script, before what it did: its arguments tell whose call it is.
 func (r *replay) called(h *held, e *Entry, c *command) {
+	does := r.scripts[c.script]
+	if !h.shape.tells() || does == takes {
+		return
+	}
 	for _, t := range h.past {
-		if t.lost != "" && slices.Contains(c.argv, t.token) && (h.now == nil || h.now.token != t.token) && h.shape.tells() {
-			r.late(h, t, e, r.scripts[c.script], c.name)
-			return
+		if !slices.Contains(c.argv, t.token) || h.now != nil && h.now.token == t.token {
+			continue
+		}
+		if t.doubtful != nil {
+			r.unasked(h, t, e)
+		}
+		r.late(h, t, e, does, c.name)
+		return
+	}
+}
+
+// actor returns the tenure for whose holder a command acts, or nil if nothing tells: by the
+// token that its script was passed or that it has read before, and otherwise by its connection.
+func (r *replay) actor(h *held, e *Entry, by string) *tenure {
+	all := h.past
+	if h.now != nil {
+		all = append([]*tenure{h.now}, h.past...)
+	}
+	mine := func(t *tenure) bool { return t.doubtful == nil && t.from == by }
+	if h.shape.tells() {
+		switch seen := r.got[by]; {
+		case e.From == "lua":
+			mine = func(t *tenure) bool { return slices.Contains(r.call.argv, t.token) }
+		case seen.place == h.place && slices.ContainsFunc(all, func(t *tenure) bool { return t.token == seen.value }):
+			mine = func(t *tenure) bool { return t.token == seen.value }
 		}
 	}
+	if i := slices.IndexFunc(all, mine); i >= 0 {
+		return all[i]
+	}
+	return nil
 }
 
 // executes executes a command on a lock's record, and draws the conclusions.
 func (r *replay) executes(h *held, e *Entry, c *command, by string) error {
-	before := h.now
-	if p := h.former(by); p != nil && before == nil && e.From != "lua" && (c.removes() || c.name == "GET" && h.shape.gives[getAndDel] > 0) {
-		r.late(h, p, e, gives, c.name)
+	before, who := h.now, r.actor(h, e, by)
+	if who != nil && who != before && e.From != "lua" && (before == nil && c.removes() || r.asks(h, c)) {
+		r.late(h, who, e, gives, c.name)
 	}
-	r.remembers(h, e, c, by)
-	value, expires, err := r.execute(h, e)
+	is, err := r.execute(h, e)
 	if err != nil {
 		return err
 	}
+	if c.name == "GET" && e.From != "lua" {
+		r.got[by] = read{h.place, is.value}
+		h.shape.reads++
+	}
 	form := Takes(e.Args)
-	there := value != ""
 	switch {
-	case before == nil && there:
-		r.granted(h, e, by, form, value)
-	case before != nil && there && before.token != value && form != "INCR" && form != "HINCRBY":
-		r.overwritten(h, e, by, form, value)
-	case before != nil && there && form != "":
+	case before == nil && is.there:
+		r.granted(h, e, by, form, is.value)
+	case before != nil && is.there && before.token != is.value && form != "INCR" && form != "HINCRBY":
+		r.overwritten(h, e, by, form, is.value)
+	case before != nil && is.there && form != "":
 		h.shape.Refused++
-	case before != nil && !there && h.now == before:
-		r.removed(h, e, c, by)
+	case before != nil && !is.there && h.now == before:
+		r.removed(h, e, c, by, who)
 	}
-	h.expires = expires
+	h.expires = is.expires
 	h.known = h.known || c.removes()
-	if h.now == nil {
-		return nil
+	if h.now != nil {
+		r.lifeOf(h, e, c, before, who)
 	}
-	r.lifeOf(h, e, c, by, before, expires)
 	return nil
 }
 
-// execute executes a command, and returns the record's value after it, or nothing if there is no
-// record, and when it expires, or 0.
-func (r *replay) execute(h *held, e *Entry) (value string, expires time.Duration, err error) {
+// asks reports whether a command asks whose record is stored, in order to remove it if it is one's own.
+func (r *replay) asks(h *held, c *command) bool {
+	return c.name == "GET" && h.shape.tells() && h.shape.gives[getAndDel]+h.shape.gives[watchAndDel] > 0
+}
+
+// record is what is stored under a key.
+type record struct {
+	there   bool
+	value   string
+	expires time.Duration // 0 if never
+}
+
+// execute executes a command, and returns the record after it.
+func (r *replay) execute(h *held, e *Entry) (is record, err error) {
 	node := r.nodes[h.db]
 	if node == nil {
 		if node, err = redis.New(0, "audit"); err != nil {
-			return "", 0, err
+			return is, err
 		}
 		node.Reset(redis.Config{Offset: r.start - time.Duration(trace.Epoch.UnixNano())})
 		r.nodes[h.db], r.peers[h.db] = node, redis.NewPeer(node)
@@ -191,52 +311,52 @@ func (r *replay) execute(h *held, e *Entry) (value string, expires time.Duration
 	}
 	ask(args...)
 	if strings.HasPrefix(ask("EXISTS", h.key), ":0") {
-		return "", 0, nil
+		return is, nil
 	}
-	value = ask("GET", h.key)
-	if _, text, is := strings.Cut(value, "\r\n"); is && strings.HasPrefix(value, "$") {
-		value = "=" + strings.TrimSuffix(text, "\r\n")
-	} else {
-		value = "a hash, a list or a set"
+	is.there, is.value = true, "a hash, a list or a set"
+	if value := ask("GET", h.key); strings.HasPrefix(value, "$") {
+		_, text, _ := strings.Cut(value, "\r\n")
+		is.value = strings.TrimSuffix(text, "\r\n")
 	}
 	if left, err := strconv.ParseInt(strings.Trim(ask("PTTL", h.key), ":\r\n"), 10, 64); err == nil && left >= 0 {
-		expires = e.At + time.Duration(left)*time.Millisecond
+		is.expires = e.At + time.Duration(left)*time.Millisecond
 	}
-	return strings.TrimPrefix(value, "="), expires, nil
-}
-
-// remembers notes what a connection or a script does before it removes a record or gives it a
-// longer life: what it looks at.
-func (r *replay) remembers(h *held, e *Entry, c *command, by string) {
-	if e.From == "lua" {
-		switch {
-		case c.removes():
-			r.scripts[r.call.script] = gives
-		case c.expires() && r.scripts[r.call.script] == unclear:
-			r.scripts[r.call.script] = extends
-		}
-		return
-	}
-	if c.name == "GET" {
-		r.got[by] = h.place
-		h.shape.reads++
-	}
+	return is, nil
 }
 
 // granted begins a tenure.
 func (r *replay) granted(h *held, e *Entry, by, form, value string) {
 	t := &tenure{token: value, from: by, at: e.At, line: e.Line, assumed: !h.known}
 	h.known = true
-	for _, p := range h.past {
-		if p.successor == nil {
-			p.successor = t
-		}
-	}
-	if !h.shape.tells() {
-		h.past = slices.DeleteFunc(h.past, func(p *tenure) bool { return p.from == by }) // it has gone on
-	}
-	h.now = t
+	h.past = slices.DeleteFunc(h.past, func(p *tenure) bool { // it has gone on
+		return h.shape.tells() && p.token == value || !h.shape.tells() && p.from == by
+	})
+	h.now, h.latest = t, t
+	h.grants++
 	h.shape.took(form, value)
+	for _, p := range h.past {
+		r.beside(h, e, p, t, "gets it")
+	}
+}
+
+// beside finds two holders if a tenure that has lost its record is live beside that which has
+// one. Leases of stamps are not compared: which of several GETSETs has won, and until when its
+// lease is live, a client decides by its own clock.
+func (r *replay) beside(h *held, e *Entry, p, t *tenure, does string) {
+	if p.doubtful != nil || p.told == t || h.shape.stamped || !p.live(e.At) || !t.live(e.At) {
+		return
+	}
+	p.told = t
+	until := "which has no expiry"
+	if p.ends != 0 {
+		until = fmt.Sprintf("which lasts for another %s", ago(p.ends-e.At))
+	}
+	who, with := t, p
+	if t.at < e.At {
+		who, with, until = p, t, fmt.Sprintf("which has had it for %s", ago(e.At-t.at))
+	}
+	r.finds(h, e, Finding{Kind: TwoHolders, Sure: max(Likely, h.shape.sureOf(p), h.shape.sureOf(t)), Why: "a client may have ended, or its release may have been under way" + h.shape.also(p, t),
+		Text: fmt.Sprintf("%s %s during the lease of %s (line %d), %s; the record of %s %s", h.shape.name(who), does, h.shape.name(with), with.line, until, h.shape.name(p), p.lost)})
 }
 
 // overwritten ends a tenure by another one.
@@ -245,72 +365,90 @@ func (r *replay) overwritten(h *held, e *Entry, by, form, value string) {
 		h.now.token = value
 		return
 	}
+	if t := h.now; form == "" && t.live(e.At) && !h.shape.stamped {
+		r.finds(h, e, Finding{Kind: ForeignRelease, Sure: max(Likely, h.shape.sureOf(t)), Why: "the same client may use several connections" + h.shape.also(t),
+			Text: fmt.Sprintf("%s of %s replaces the record of %s (line %d)", strings.ToUpper(e.Args[0]), by, h.shape.name(t), t.line)})
+	}
 	h.loses(fmt.Sprintf("was overwritten by %s (line %d)", by, e.Line), e.At)
 	r.granted(h, e, by, form, value)
 	h.shape.overwrites++
 }
 
-// lifeOf looks at the expiry that a command has given the record.
-func (r *replay) lifeOf(h *held, e *Entry, c *command, by string, before *tenure, expires time.Duration) {
+// lifeOf looks at the expiry that a command has given the record, and whose lease that prolongs.
+func (r *replay) lifeOf(h *held, e *Entry, c *command, before, who *tenure) {
 	t := h.now
 	switch {
-	case expires == 0 && t.bare == 0:
+	case h.expires == 0 && t.bare == 0:
 		t.bare = e.At
-	case expires != 0 && t.bare != 0:
+	case h.expires != 0 && t.bare != 0:
 		t.bare = 0
 		h.shape.apart++
 	case c.expires() && before == t:
 		h.shape.extended++
-		if p := h.former(by); p != nil && t.from != by && e.From != "lua" {
-			r.late(h, p, e, extends, c.name)
-		}
+	}
+	switch {
+	case before != t:
+		t.ends = h.expires
+	case !c.expires() && Takes(e.Args) == "" && c.name != "SET" && c.name != "PERSIST" && c.name != "GETEX":
+	case who == nil || who == t:
+		t.ends = h.expires
+	case c.expires(): // another's record, which it takes for its own
+		who.ends = h.expires
+		r.late(h, who, e, extends, c.name)
+		r.beside(h, e, who, t, "extends it")
 	}
 }
 
-// former returns the tenure that a connection has lost, if it has one.
-func (h *held) former(by string) *tenure {
-	for _, t := range h.past {
-		if t.from == by {
-			return t
-		}
-	}
-	return nil
-}
-
-// removed ends a tenure by a command that removes the record.
-func (r *replay) removed(h *held, e *Entry, c *command, by string) {
+// removed ends a tenure by a command that removes the record, or parts the two: a record that
+// another holder removes leaves its own holder's lease as it is.
+func (r *replay) removed(h *held, e *Entry, c *command, by string, who *tenure) {
 	t := h.now
 	if t.bare != 0 {
 		r.stays(h, e.At)
 	}
-	h.now = nil
-	how := "DEL"
+	h.shape.gave(r.removal(h, e, c, by))
+	delete(r.got, by)
 	switch {
-	case e.From == "lua" && h.shape.tells() && slices.Contains(r.call.argv, t.token):
-		how = "a script that is told its token"
-	case e.From == "lua":
-		how = "a script"
-	case c.name == "DELEX":
-		how = "DELEX"
-	case r.watched[by] == h.place:
-		how = "WATCH, GET and DEL"
-	case r.got[by] == h.place:
-		how = getAndDel
-	}
-	h.shape.gave(how)
-	if how == "DEL" || how == getAndDel {
-		if p := h.former(by); p != nil && t.from != by {
-			r.foreign(h, p, t, e, c.name)
-			h.forget(p)
-		} else if t.from != by {
-			h.shape.byOthers++
+	case who == t:
+		h.now = nil
+	case who != nil:
+		r.foreign(h, who, t, e, c.name)
+		h.loses(fmt.Sprintf("was removed by %s of %s (line %d)", c.name, h.shape.name(who), e.Line), e.At)
+		h.forget(who)
+	case h.shape.stamped && stampOver(t.token, e.At):
+		h.shape.byOthers++
+		h.loses(fmt.Sprintf("was removed by %s of %s, as a stamp that has passed (line %d)", c.name, by, e.Line), e.At)
+	default:
+		h.shape.byOthers++
+		h.loses(fmt.Sprintf("was removed by %s of %s (line %d)", c.name, by, e.Line), e.At)
+		if t.doubtful = e; !h.shape.tells() || r.passed[t.token] <= e.Line { // nothing more can be heard of it
+			h.forget(t)
 		}
 	}
-	delete(r.got, by)
 }
 
-// getAndDel is a release by two commands.
-const getAndDel = "GET and then DEL"
+// removal returns how a command removes a record, in words.
+func (r *replay) removal(h *held, e *Entry, c *command, by string) string {
+	switch {
+	case e.From == "lua" && h.shape.tells() && slices.Contains(r.call.argv, h.now.token):
+		return "a script that is told its token"
+	case e.From == "lua":
+		return "a script"
+	case c.name == "DELEX":
+		return "DELEX"
+	case r.watched[by] == h.place:
+		return watchAndDel
+	case r.got[by].place == h.place:
+		return getAndDel
+	}
+	return "DEL"
+}
+
+// The releases by several commands.
+const (
+	getAndDel   = "GET and then DEL"
+	watchAndDel = "WATCH, GET and DEL"
+)
 
 // forget drops a tenure of which nothing more is expected.
 func (h *held) forget(t *tenure) {

@@ -103,7 +103,7 @@ func Audit(entries []Entry, others int) (*Report, error) {
 		return nil, errors.New("the log has no command")
 	}
 	r := &replay{report: &Report{Commands: len(entries), Others: others}, start: entries[0].At, nodes: map[int]*redis.Node{}, peers: map[int]*redis.Peer{},
-		locks: map[place]*held{}, shapes: map[string]*shape{}, scripts: map[string]effect{}, got: map[string]place{}, watched: map[string]place{}}
+		locks: map[place]*held{}, shapes: map[string]*shape{}, scripts: map[string]effect{}, passed: map[string]int{}, got: map[string]read{}, watched: map[string]place{}}
 	defer func() {
 		for _, n := range r.nodes {
 			n.Close()
@@ -116,6 +116,7 @@ func Audit(entries []Entry, others int) (*Report, error) {
 		}
 	}
 	r.values(entries)
+	r.learns(entries)
 	if err := r.run(entries); err != nil {
 		return nil, err
 	}
@@ -130,10 +131,10 @@ type shape struct {
 	apart        int // grants whose expiry came by a second command
 	extended     int
 	overwrites   int
-	reads        int // by GET, outside of scripts
-	byOthers     int // removals by a connection that had not taken it
-	stamps       int // values that are times
-	counts       int // values that are small numbers
+	reads        int  // by GET, outside of scripts
+	byOthers     int  // removals by a connection that had not taken it
+	stamped      bool // some are taken with a time for a value
+	stamps       int  // grants with such a value
 }
 
 // varying are the parts of keys that differ between locks of one kind: numbers, and identifiers
@@ -163,13 +164,35 @@ func (r *replay) values(entries []Entry) {
 		if form := Takes(e.Args); form != "" && len(e.Args) > 2 {
 			if h := r.locks[place{e.DB, e.Args[1]}]; h != nil && form != "INCR" && form != "HINCRBY" {
 				h.shape.tokens[e.Args[2]] = true
+				if _, is := stamp(e.Args[2]); is {
+					h.shape.stamped = true
+				}
 			}
 		}
 	}
 }
 
 // tells reports whether a holder's token tells it from others.
-func (s *shape) tells() bool { return len(s.tokens) > 1 && s.stamps == 0 }
+func (s *shape) tells() bool { return len(s.tokens) > 1 && !s.stamped }
+
+// stamp reads a value that is a time, as the commands of stamp locks have it: in seconds or
+// milliseconds since 1970.
+func stamp(value string) (at time.Duration, is bool) {
+	n, err := strconv.ParseFloat(value, 64)
+	switch {
+	case err != nil || n <= 1e9 || n >= 1e14:
+		return 0, false
+	case n < 1e11:
+		return time.Duration(n * float64(time.Second)), true
+	}
+	return time.Duration(n * float64(time.Millisecond)), true
+}
+
+// stampOver reports whether a value is a time that has passed.
+func stampOver(value string, now time.Duration) bool {
+	at, is := stamp(value)
+	return is && at <= now
+}
 
 func (s *shape) took(form, value string) {
 	s.Granted++
@@ -177,12 +200,8 @@ func (s *shape) took(form, value string) {
 		form = "a command that is none of a lock's"
 	}
 	s.forms[form]++
-	if n, err := strconv.ParseFloat(value, 64); err == nil {
-		if n > 1e9 && n < 1e14 {
-			s.stamps++
-		} else {
-			s.counts++
-		}
+	if _, is := stamp(value); is {
+		s.stamps++
 	}
 }
 
@@ -257,7 +276,8 @@ func (r *replay) finds(h *held, e *Entry, f Finding) {
 func (r *replay) late(h *held, t *tenure, e *Entry, does effect, command string) {
 	who := h.shape.name(t)
 	gone := ago(e.At - t.lostAt)
-	switch next := t.successor; {
+	next := h.successor(t)
+	switch {
 	case next == nil:
 		if does == extends {
 			break
@@ -266,22 +286,37 @@ func (r *replay) late(h *held, t *tenure, e *Entry, does effect, command string)
 	case does == extends:
 		r.finds(h, e, Finding{Kind: LateExtension, Sure: h.shape.sureOf(t), Why: h.shape.why(t),
 			Text: fmt.Sprintf("%s extends it by %s %s after its record %s; %s has taken it since (line %d)", who, command, gone, t.lost, h.shape.name(next), next.line)})
-	default:
-		r.finds(h, e, Finding{Kind: TwoHolders, Sure: max(Likely, h.shape.sureOf(t)), Why: "it may have stopped working under the lock before it gave it back" + h.shape.also(t),
-			Text: fmt.Sprintf("%s gives it back by %s %s after its record %s; %s has had it for %s then (line %d)", who, command, gone, t.lost, h.shape.name(next), ago(e.At-next.at), next.line)})
+	case t.told != next:
+		r.finds(h, e, Finding{Kind: TwoHolders, Sure: max(Likely, h.shape.sureOf(t)), Why: stopped + h.shape.also(t),
+			Text: fmt.Sprintf("%s gives it back by %s %s after its record %s; %s has taken it since, %s ago (line %d)", who, command, gone, t.lost, h.shape.name(next), ago(e.At-next.at), next.line)})
 	}
 	if does != extends {
 		h.forget(t)
 	}
 }
 
+// stopped is why a release that is late is no proof of two holders.
+const stopped = "it may have stopped working under the lock before it gave it back"
+
 // foreign is a removal of another holder's record.
 func (r *replay) foreign(h *held, p, t *tenure, e *Entry, command string) {
 	s := h.shape
-	r.finds(h, e, Finding{Kind: ForeignRelease, Sure: s.sureOf(t), Why: s.why(t),
+	r.finds(h, e, Finding{Kind: ForeignRelease, Sure: max(s.sureOf(p), s.sureOf(t)), Why: s.why(p, t),
 		Text: fmt.Sprintf("%s of %s, whose record %s %s ago, removes that of %s (line %d)", command, s.name(p), p.lost, ago(e.At-p.lostAt), s.name(t), t.line)})
-	r.finds(h, e, Finding{Kind: TwoHolders, Sure: max(Likely, s.sureOf(t)), Why: "it may have stopped working under the lock before it gave it back" + s.also(t),
+	if p.told == t {
+		return
+	}
+	p.told = t
+	r.finds(h, e, Finding{Kind: TwoHolders, Sure: max(Likely, s.sureOf(p), s.sureOf(t)), Why: stopped + s.also(p, t),
 		Text: fmt.Sprintf("%s gives it back when %s has had it for %s (line %d)", s.name(p), s.name(t), ago(e.At-t.at), t.line)})
+}
+
+// unasked is a removal of a record of which the holder has known nothing: it is heard of later.
+func (r *replay) unasked(h *held, t *tenure, e *Entry) {
+	by := t.doubtful
+	t.doubtful = nil
+	r.finds(h, by, Finding{Kind: ForeignRelease, Sure: Likely, Why: "the holder may have removed it itself, through another connection, and have said so twice",
+		Text: fmt.Sprintf("%s of %s removes the record of %s (line %d), which acts as the holder later (line %d)", strings.ToUpper(by.Args[0]), by.From, h.shape.name(t), t.line, e.Line)})
 }
 
 // stays is a record that has had no expiry until its end, or until the log's.
@@ -310,11 +345,11 @@ func (s *shape) sureOf(t *tenure) Sure {
 	return Certain
 }
 
-func (s *shape) why(t *tenure) string { return strings.TrimPrefix(s.also(t), "; ") }
+func (s *shape) why(who ...*tenure) string { return strings.TrimPrefix(s.also(who...), "; ") }
 
-func (s *shape) also(t *tenure) string {
+func (s *shape) also(who ...*tenure) string {
 	switch {
-	case t.assumed:
+	case slices.ContainsFunc(who, func(t *tenure) bool { return t.assumed }):
 		return "; the key may have been there when the log began"
 	case !s.tells():
 		return "; without tokens, holders are told apart by their connections"
