@@ -51,6 +51,12 @@ func (c *command) expires() bool {
 	return slices.Contains([]string{"EXPIRE", "PEXPIRE", "EXPIREAT", "PEXPIREAT"}, c.name)
 }
 
+// moves reports whether a command that has left a record in place has moved its expiry, or can have. One that
+// takes a lock only if it is free has then been refused.
+func (c *command) moves(form string) bool {
+	return c.expires() || form == "GETSET" || form == "" && slices.Contains([]string{"SET", "GETEX", "PERSIST"}, c.name)
+}
+
 // Takes returns the form in which a command takes a lock, such as SET NX PX, or nothing.
 func Takes(args []string) string {
 	switch name := strings.ToUpper(args[0]); name {

@@ -27,6 +27,7 @@ type tenure struct {
 	lostAt time.Duration // and when
 	since  int           // the number of grants of the key until then
 	bare   time.Duration // since when the record has had no expiry; 0 if it has one
+	robbed bool          // another holder's release removed the record
 	told   *tenure       // the last one that was found to hold the lock beside it
 
 	// doubtful is the removal of the record by a connection that isn't known to hold the lock: by
@@ -78,8 +79,8 @@ type effect uint8
 // The effects. A script that has several is known by the last of these.
 const (
 	unclear effect = iota
-	takes          // stores it
 	extends        // gives it a longer life
+	takes          // stores it
 	gives          // removes it
 )
 
@@ -143,7 +144,9 @@ func (r *replay) entry(e *Entry) error {
 		if h == nil {
 			continue
 		}
-		r.passes(h, e.At)
+		if err := r.passes(h, e.At); err != nil {
+			return err
+		}
 		switch {
 		case c.calls():
 			r.called(h, e, &c)
@@ -170,7 +173,9 @@ func (r *replay) flushed(e *Entry, c *command, by string) error {
 		if h.db != e.DB && c.name == "FLUSHDB" {
 			continue
 		}
-		r.passes(h, e.At)
+		if err := r.passes(h, e.At); err != nil {
+			return err
+		}
 		if h.now != nil {
 			h.loses(fmt.Sprintf("was removed by %s of %s (line %d)", c.name, by, e.Line), e.At)
 		}
@@ -182,14 +187,18 @@ func (r *replay) flushed(e *Entry, c *command, by string) error {
 	return nil
 }
 
-// passes lets a record expire that is due.
-func (r *replay) passes(h *held, at time.Duration) {
-	if h.now != nil && h.expired(at) {
+// passes lets a record expire that is due. The server decides: it keeps a record through the last
+// millisecond of its life.
+func (r *replay) passes(h *held, at time.Duration) error {
+	if h.now == nil || h.expires == 0 || at < h.expires {
+		return nil
+	}
+	is, err := r.execute(h, &Entry{At: at, Args: []string{"EXISTS", h.key}})
+	if err == nil && !is.there {
 		h.loses("expired", h.expires)
 	}
+	return err
 }
-
-func (h *held) expired(at time.Duration) bool { return h.expires != 0 && at >= h.expires }
 
 func (h *held) loses(how string, at time.Duration) {
 	h.now.lost, h.now.lostAt, h.now.since = how, at, h.grants
@@ -208,11 +217,12 @@ func (h *held) successor(t *tenure) *tenure {
 // called looks at a call of a script, before what it did: its arguments tell whose call it is.
 func (r *replay) called(h *held, e *Entry, c *command) {
 	does := r.scripts[c.script]
-	if !h.shape.tells() || does == takes {
+	if does == takes || does == extends && !h.shape.tells() {
 		return
 	}
 	for _, t := range h.past {
-		if !slices.Contains(c.argv, t.token) || h.now != nil && h.now.token == t.token {
+		switch {
+		case h.shape.tells() && !slices.Contains(c.argv, t.token), h.now != nil && h.now.token == t.token, !h.shape.tells() && t.from != e.From:
 			continue
 		}
 		if t.doubtful != nil {
@@ -263,7 +273,10 @@ func (r *replay) executes(h *held, e *Entry, c *command, by string) error {
 	switch {
 	case before == nil && is.there:
 		r.granted(h, e, by, form, is.value)
-	case before != nil && is.there && before.token != is.value && form != "INCR" && form != "HINCRBY":
+	case before != nil && is.there && before.token != is.value && (form == "INCR" || form == "HINCRBY"):
+		before.token = is.value
+		h.shape.Refused++
+	case before != nil && is.there && before.token != is.value:
 		r.overwritten(h, e, by, form, is.value)
 	case before != nil && is.there && form != "":
 		h.shape.Refused++
@@ -340,10 +353,10 @@ func (r *replay) granted(h *held, e *Entry, by, form, value string) {
 }
 
 // beside finds two holders if a tenure that has lost its record is live beside that which has
-// one. Leases of stamps are not compared: which of several GETSETs has won, and until when its
-// lease is live, a client decides by its own clock.
+// one. A stamp that was replaced is not compared with the one in its place: whether
+// a GETSET has won the lock is decided by its client's clock.
 func (r *replay) beside(h *held, e *Entry, p, t *tenure, does string) {
-	if p.doubtful != nil || p.told == t || h.shape.stamped || !p.live(e.At) || !t.live(e.At) {
+	if p.doubtful != nil || p.told == t || h.shape.stamped && !p.robbed || !p.live(e.At) || !t.live(e.At) {
 		return
 	}
 	p.told = t
@@ -386,14 +399,18 @@ func (r *replay) lifeOf(h *held, e *Entry, c *command, before, who *tenure) {
 	case c.expires() && before == t:
 		h.shape.extended++
 	}
+	until, stamped := stamp(t.token)
+	if !stamped || !h.shape.stamped {
+		until = h.expires
+	}
 	switch {
 	case before != t:
-		t.ends = h.expires
-	case !c.expires() && Takes(e.Args) == "" && c.name != "SET" && c.name != "PERSIST" && c.name != "GETEX":
+		t.ends = until
+	case !c.moves(Takes(e.Args)):
 	case who == nil || who == t:
-		t.ends = h.expires
+		t.ends = until
 	case c.expires(): // another's record, which it takes for its own
-		who.ends = h.expires
+		who.ends = until
 		r.late(h, who, e, extends, c.name)
 		r.beside(h, e, who, t, "extends it")
 	}
@@ -413,6 +430,7 @@ func (r *replay) removed(h *held, e *Entry, c *command, by string, who *tenure) 
 		h.now = nil
 	case who != nil:
 		r.foreign(h, who, t, e, c.name)
+		t.robbed = true
 		h.loses(fmt.Sprintf("was removed by %s of %s (line %d)", c.name, h.shape.name(who), e.Line), e.At)
 		h.forget(who)
 	case h.shape.stamped && stampOver(t.token, e.At):

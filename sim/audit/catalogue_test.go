@@ -1,0 +1,215 @@
+package audit_test
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/scenarios"
+	"lockstep/sim/audit"
+	"lockstep/sim/trace"
+	"lockstep/strategies"
+)
+
+// log is a run as MONITOR would print it on the run's only server.
+type log struct {
+	t       *trace.Trace
+	entries []audit.Entry
+	by      map[int]*trace.Event // the command that a line belongs to
+}
+
+// later is by how much a log is later than its run, whose clocks begin soon after 1970: an audit
+// takes a number for a stamp only if it is one of our time.
+const later = 1_700_000_000 * time.Second
+
+// dated returns a command with its stamps put off likewise, in seconds or milliseconds.
+func dated(args []string) []string {
+	args = slices.Clone(args)
+	at := 2
+	switch name := strings.ToUpper(args[0]); {
+	case name == "SET" && len(args) > 5 && strings.EqualFold(args[4], "PXAT"):
+		at = 5
+	case name == "SET" && len(args) > 4 && strings.EqualFold(args[3], "PXAT"):
+		at = 4
+	case name != "SETNX" && name != "GETSET":
+		return args
+	}
+	switch n, err := strconv.ParseInt(args[at], 10, 64); {
+	case err != nil:
+	case n < 100_000:
+		args[at] = strconv.FormatInt(n+int64(later/time.Second), 10)
+	default:
+		args[at] = strconv.FormatInt(n+later.Milliseconds(), 10)
+	}
+	return args
+}
+
+// logOf writes a run's log. Commands of scripts are written from what the script did: it looked
+// at the record first, and then did what changed.
+func logOf(t *trace.Trace) *log {
+	l := &log{t: t, by: map[int]*trace.Event{}}
+	base := time.Duration(trace.Epoch.UnixNano()) + later
+	line := func(e *trace.Event, from string, args ...string) {
+		l.by[len(l.entries)+1] = e
+		l.entries = append(l.entries, audit.Entry{Line: len(l.entries) + 1, At: base + e.At.Truncate(time.Microsecond), From: from, Args: dated(args)})
+	}
+	for i := range t.Events {
+		e := &t.Events[i]
+		if e.Kind != trace.KindExecute || len(e.Args) == 0 || e.Client == trace.None {
+			continue
+		}
+		line(e, t.Clients[e.Client], e.Args...)
+		if name := strings.ToUpper(e.Args[0]); name != "EVAL" && name != "EVALSHA" {
+			continue
+		}
+		line(e, "lua", "GET", t.Key)
+		for j := range e.Changes {
+			if ch := &e.Changes[j]; ch.Key == t.Key {
+				l.did(e, ch, line)
+			}
+		}
+		if t.Counter && len(e.Changes) == 0 {
+			line(e, "lua", "INCR", t.Key)
+		}
+	}
+	return l
+}
+
+func (l *log) did(e *trace.Event, ch *trace.Change, line func(e *trace.Event, from string, args ...string)) {
+	life := func(r *trace.Record) string { return strconv.FormatInt((r.Expires - e.At).Milliseconds(), 10) }
+	reentrant := l.t.Strategy == "reentrant"
+	switch {
+	case ch.After == nil:
+		line(e, "lua", "DEL", ch.Key)
+	case reentrant && e.Phase == trace.PhaseRelease:
+		line(e, "lua", "HINCRBY", ch.Key, e.Args[4], "-1")
+	case reentrant:
+		line(e, "lua", "HINCRBY", ch.Key, e.Args[4], "1")
+		line(e, "lua", "PEXPIRE", ch.Key, e.Args[5])
+	case l.t.Counter && (ch.Before == nil || ch.Before.Value != ch.After.Value):
+		if line(e, "lua", "INCR", ch.Key); ch.Before == nil && ch.After.Expires != trace.Never {
+			line(e, "lua", "PEXPIRE", ch.Key, life(ch.After))
+		}
+	case ch.Before == nil:
+		line(e, "lua", "SET", ch.Key, ch.After.Value, "NX", "PX", life(ch.After))
+	case ch.Before.Expires != ch.After.Expires:
+		line(e, "lua", "PEXPIRE", ch.Key, life(ch.After))
+	}
+}
+
+var lineOf = regexp.MustCompile(`\(line (\d+)\)`)
+
+// audited are the findings in the words of the engine: who gets the lock beside whom, and which
+// commands touch another's record.
+func (l *log) audited(t *testing.T) (dg, fr map[string]int) {
+	t.Helper()
+	r, err := audit.Audit(l.entries, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dg, fr = map[string]int{}, map[string]int{}
+	for _, lock := range r.Locks {
+		if lock.Key != l.t.Key {
+			continue
+		}
+		for _, f := range lock.Findings {
+			e := l.by[f.Line]
+			switch {
+			case f.Kind == audit.TwoHolders && strings.Contains(f.Text, " during the lease of "):
+				n, _ := strconv.Atoi(lineOf.FindStringSubmatch(f.Text)[1])
+				dg[l.t.Clients[e.Client]+" beside "+l.t.Clients[l.by[n].Client]]++
+			case f.Kind == audit.ForeignRelease, f.Kind == audit.LateExtension && len(e.Changes) > 0:
+				fr[fmt.Sprint("#", e.Seq)]++
+			}
+		}
+	}
+	return dg, fr
+}
+
+var beside = regexp.MustCompile(`^(\S+) .* while (\S+)'s lease is live$`)
+
+// judged are the violations that the engine's monitors have found.
+func (l *log) judged() (dg, fr map[string]int) {
+	dg, fr = map[string]int{}, map[string]int{}
+	for i := range l.t.Violations {
+		v := &l.t.Violations[i]
+		switch v.Code {
+		case trace.DG:
+			names := beside.FindStringSubmatch(v.Text)
+			dg[names[1]+" beside "+names[2]]++
+		case trace.FR:
+			for _, seq := range v.Events {
+				if e := &l.t.Events[seq-1]; e.Kind == trace.KindExecute && e.At == v.At {
+					fr[fmt.Sprint("#", seq)] = 1
+				}
+			}
+		}
+	}
+	return dg, fr
+}
+
+// blind are the runs about which a log can't say the same as the monitors, by what a log can't
+// show: scenarios, for these locks or for all.
+var blind = []struct {
+	limit     string // the beginning of one of audit.Blind
+	locks     []string
+	scenarios []string
+}{
+	{"no losses", nil, []string{"server-clock-jump", "eviction", "restart-no-fsync", "power-cut", "fence-lost", "one-node"}},
+	{"no releases that are sent twice", nil, []string{"duplicate-release", "worker-exit"}},
+	{"no clocks and no deadlines", []string{"setnx-expire", "incr-expire", "getset-expired", "pxat-client-clock"}, []string{"ttl-seconds", "clock-skew.slow"}},
+	{"no winners of stamps", []string{"timestamp-del", "timestamp-overwritten", "getset-redisio", "getset-equal", "getset-expired"}, []string{
+		"takeover-race", "nil-between", "loser-raises-stamp", "loser-lowers-stamp", "stale-deadline", "equal-stamp", "equal-stamp-late-read", "clock-skew", "clock-skew.slow",
+		"pause-replies-in-flight", "fence-minted-late", "clock-steps-back", "stampede-crash"}},
+	{"no winners of stamps", []string{"timestamp-overwritten"}, []string{"late-release", "release-gap"}}, // it stores one that has passed
+	{"no owners of counts", []string{"reentrant"}, []string{"token-collision"}},
+}
+
+// TestCatalogue: of each run of the catalogue on one server, the audit of its log finds the
+// double grants and the foreign releases that the engine's monitors have found, one for one,
+// unless that takes more than a log can show.
+func TestCatalogue(t *testing.T) {
+	used, runs, found := map[string]int{}, 0, 0
+	for _, c := range scenarios.Part(1, func(*scenarios.Scenario, strategies.Strategy) bool { return true }) {
+		if c.Err != nil || len(c.Trace.Nodes) != 1 {
+			continue
+		}
+		l := logOf(c.Trace)
+		if len(l.entries) == 0 { // the server is down from the start
+			continue
+		}
+		dg, fr := l.audited(t)
+		wantDG, wantFR := l.judged()
+		runs++
+		found += len(dg) + len(fr)
+		if maps.Equal(dg, wantDG) && maps.Equal(fr, wantFR) {
+			continue
+		}
+		limit := ""
+		for _, b := range blind {
+			if slices.Contains(b.scenarios, c.Scenario.Name) && (b.locks == nil || slices.Contains(b.locks, c.Strategy.Name)) {
+				limit = b.limit
+				used[limit+c.Scenario.Name]++
+			}
+		}
+		if limit == "" {
+			t.Errorf("%s under %s: the audit finds DG %v and FR %v, and the engine DG %v and FR %v", c.Strategy.Name, c.Scenario.Name, dg, fr, wantDG, wantFR)
+		}
+	}
+	t.Logf("%d runs, %d findings", runs, found)
+	for _, b := range blind {
+		if !slices.ContainsFunc(audit.Blind, func(s string) bool { return strings.HasPrefix(s, b.limit) }) {
+			t.Errorf("a log can't show %q, and the audit doesn't say so", b.limit)
+		}
+		for _, s := range b.scenarios {
+			if used[b.limit+s] == 0 {
+				t.Errorf("%q is said to hide what happens under %s, and the audit says what the engine says", b.limit, s)
+			}
+		}
+	}
+}
