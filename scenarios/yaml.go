@@ -154,6 +154,8 @@ var inOtherWords = map[string]string{
 	"found character '\t'":                               "a tab stands where only spaces can",
 	"mapping value is not allowed in this context":       "does a text with a colon lack its quotes, or is the next line indented too far?",
 	"value is not allowed in this context":               "is this line indented like those that it belongs to?",
+	"non-map value is specified":                         "is this line, or the next one, indented like those that it belongs to, and has each key its colon and a space after that?",
+	"unexpected key name":                                "is a colon missing after a key, or the space after the colon?",
 	"could not find end character of double-quoted text": "a quote is not closed",
 	"could not find end character of single-quoted text": "a quote is not closed",
 	"sequence end token ']' not found":                   "a bracket is not closed",
@@ -288,6 +290,13 @@ func (v value) entries() ([]entry, error) {
 // fields calls the function that belongs to each key of a mapping. A key for
 // which there is none is refused.
 func (v value) fields(known map[string]func(value) error) error {
+	if v.what() != "a mapping" {
+		form := "keys and values (" + strings.Join(sortedKeys(known), ", ") + ")"
+		for i, as := range Examples(v.key) {
+			form += fmt.Sprintf("%s %q", [...]string{", as in", " or"}[min(i, 1)], as)
+		}
+		return v.wants(form)
+	}
 	entries, err := v.entries()
 	if err != nil {
 		return err

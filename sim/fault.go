@@ -74,7 +74,7 @@ var faultTable = []FaultSpec{
 		return []Param{withClient("request", &f.Client), withSpan("after", &f.After).optional(), withCount("nth", &f.N).last()}
 	}),
 	spec(FaultSpec{
-		Word: "lose-reply", Step: "lose", Many: "lost replies", Event: trace.KindNetwork, Says: "The reply to what %s sends next will be lost.", Menu: scriptsOnly,
+		Word: "lose-reply", Step: "lose", Many: "lost replies", Event: trace.KindNetwork, Says: "The next reply to %s will be lost.", Menu: scriptsOnly,
 	}, func(f *LoseReply) []Param { return []Param{withClient("reply", &f.Client)} }),
 	spec(FaultSpec{
 		Word: "hold", Step: "hold", Many: "requests that are held up", Event: trace.KindNetwork, Says: "What %s sends next will be held up.", Menu: scriptsOnly,
@@ -219,7 +219,9 @@ type Duplicate struct {
 	N      int
 }
 
-// LoseReply loses the reply to the request that a client sends next.
+// LoseReply loses the reply for which a client waits, if it can do nothing before that arrives:
+// the newest that is in flight, or the one to its newest request in flight. Otherwise it loses the
+// reply to the request that the client sends next.
 type LoseReply struct{ Client string }
 
 // Hold holds up the request that a client sends next, until a [Free].
@@ -533,6 +535,22 @@ func (f Delay) enabled(w *World) (effect, error) {
 }
 
 func (f LoseReply) enabled(w *World) (effect, error) {
+	c, err := w.living(f.Client)
+	if err == nil && !w.Ready(SetOf(c.Index)) {
+		if m := w.inFlight(c.Index, true); m != nil {
+			return func() error {
+				w.lose(m, true)
+				return nil
+			}, nil
+		}
+		if m := w.inFlight(c.Index, false); m != nil {
+			return func() error {
+				m.arranged = losesReply
+				w.networkEvent(m, fmt.Sprintf("the reply to %s's request will be lost: %s", f.Client, trace.CommandText(m.args)))
+				return nil
+			}, nil
+		}
+	}
 	return w.arrange(f.Client, losesReply, "the reply to %s's next request will be lost")
 }
 

@@ -73,6 +73,42 @@ func TestDropReply(t *testing.T) {
 	expectVerdict(t, w, "FN")
 }
 
+// TestLoseReply: of a client that waits for a reply, that one is lost, wherever it is, and of any other
+// the reply to its next request.
+func TestLoseReply(t *testing.T) {
+	const lost = `
+		0.001 net n1's reply to A's SET lock A1 PX 10000 NX is lost
+		3     A   no reply from n1 in 3s: timeout
+		3     A   gives up: timeout waiting for n1`
+	const executed = `
+		0.001 n1  A: SET lock A1 PX 10000 NX = OK [lock = A1 (10s left)]`
+	w := landed(t, "A")
+	inject(t, w, LoseReply{"A"})
+	upTo(t, w)
+	expectStory(t, w, exchange+executed+lost, traffic...)
+
+	w = sending(t, "A")
+	inject(t, w, LoseReply{"A"})
+	upTo(t, w)
+	expectStory(t, w, exchange+`
+		0 net the reply to A's request will be lost: SET lock A1 PX 10000 NX`+executed+lost, traffic...)
+
+	w = newWorld(t, config(t, "setpx-lua", "A"))
+	inject(t, w, LoseReply{"A"})
+	upTo(t, w)
+	expectStory(t, w, `
+		0 net the reply to A's next request will be lost`+exchange+executed+lost, traffic...)
+
+	w = landed(t, "A")
+	w.Wait(time.Millisecond) // it is there: A has but to read it
+	inject(t, w, LoseReply{"A"})
+	upTo(t, w)
+	expectStory(t, w, exchange+executed+`
+		0.002 net the reply to A's next request will be lost
+		0.002 A   <- n1 OK
+		0.002 A   has the lock, token A1, lease until 9.898s (10s less 102ms for drift)`, traffic...)
+}
+
 // TestDropNothing: one half of a request can be lost while it is in flight, once.
 func TestDropNothing(t *testing.T) {
 	w := sending(t, "A", "B")
