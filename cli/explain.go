@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/charmbracelet/lipgloss"
 	"github.com/spf13/cobra"
 
 	"lockstep/docs/failures"
@@ -17,23 +18,31 @@ import (
 	"lockstep/sim/suggest"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
+	"lockstep/tui/draw"
+	"lockstep/tui/pane"
 )
 
 func newExplain() *cobra.Command {
-	return &cobra.Command{
+	var script bool
+	cmd := &cobra.Command{
 		Use:   "explain NAME",
-		Short: "Explain a code, a lock, a scenario, a way to fail, a claim or a word",
+		Short: "Explain a code, a lock, a scenario, a way to fail, a claim, a step of scripts or a word",
 		Long: `Explain a code such as FR, a lock, a scenario, a way to fail (a page of
-docs/failures), a claim about locks with its conditions, or a word of the
-screens such as lease, probe or PX. The runs of a lock or a scenario are made for
-it; those of a code are as the scenarios expect them, to which the tests hold the
-engine. claims lists all claims, and glossary all words.`,
+docs/failures), a claim about locks with its conditions, a step or a setting of
+scripts, a sign of the diagram, or a word of the screens such as lease, probe or
+PX. The runs of a lock or a scenario are made for it; those of a code are as the
+scenarios expect them, to which the tests hold the engine. claims lists all
+claims, glossary all words, and steps, settings and positions what a script can
+have (scripting has all three).`,
 		Example: `  lockstep explain FR
   lockstep explain setpx-lua
   lockstep explain pause-past-ttl
   lockstep explain fencing
   lockstep explain claim 3
-  lockstep explain lease`,
+  lockstep explain lease
+  lockstep explain steps
+  lockstep explain lose
+  lockstep explain late-release --script > my.yaml`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			return exactly("NAME")(cmd, args[:min(len(args), 1)]) // a name may be several words
 		},
@@ -41,6 +50,14 @@ engine. claims lists all claims, and glossary all words.`,
 			return explicable(), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if script {
+				text, err := scriptOf(strings.Join(args, " "))
+				if err != nil {
+					return err
+				}
+				_, err = io.WriteString(cmd.OutOrStdout(), text) // a file, which is not set anew
+				return err
+			}
 			text, err := explain(strings.Join(args, " "))
 			if err != nil && len(args) > 1 {
 				if _, wrong := explain(args[0]); wrong == nil {
@@ -54,6 +71,8 @@ engine. claims lists all claims, and glossary all words.`,
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&script, "script", false, "print a scenario's script as it is written, and nothing else")
+	return cmd
 }
 
 // explicable are all names that can be explained.
@@ -63,10 +82,10 @@ func explicable() (names []string) {
 	for _, p := range failures.Pages() {
 		names = append(names, p.Name)
 	}
-	for _, w := range slices.Concat(trace.Words, trace.Terms) {
+	for _, w := range trace.AllWords() {
 		names = append(names, w.Name)
 	}
-	names = append(names, "claims", "glossary")
+	names = append(append(names, scriptWords()...), "claims", "glossary")
 	for i := range claims.All {
 		names = append(names, fmt.Sprintf("claim-%d", i+1))
 	}
@@ -125,7 +144,7 @@ func explainClaims(name string) (texts []string, err error) {
 
 // glossary lists the words that can be explained, by their meanings.
 func glossary() string {
-	words := slices.Concat(trace.Words, trace.Terms)
+	words := trace.AllWords()
 	slices.SortFunc(words, func(x, y trace.Word) int { return strings.Compare(strings.ToLower(x.Name), strings.ToLower(y.Name)) })
 	var b strings.Builder
 	for _, w := range words {
@@ -171,10 +190,54 @@ func expected() (all []cell) {
 	return all
 }
 
+// codeOf finds a code by its letters or by its name, such as double grant. A deadlock is a
+// permanent one: the last word of a name is enough if it is no word with a meaning of its own.
+func codeOf(name string) (trace.Code, bool) {
+	if code, is := trace.ParseCode(strings.ToUpper(name)); is {
+		return code, true
+	}
+	name = strings.ReplaceAll(strings.ToLower(name), "-", " ")
+	if i := slices.IndexFunc(trace.Codes, func(c trace.Code) bool { return strings.ToLower(c.Name()) == name }); i >= 0 {
+		return trace.Codes[i], true
+	}
+	if _, is := trace.Lookup(name); is {
+		return 0, false
+	}
+	last := func(c trace.Code) bool { return strings.HasSuffix(strings.ToLower(c.Name()), " "+name) }
+	if i := slices.IndexFunc(trace.Codes, last); i >= 0 && !slices.ContainsFunc(trace.Codes[i+1:], last) {
+		return trace.Codes[i], true
+	}
+	return 0, false
+}
+
+// explainSign is a sign of the diagram, in either set of signs, as the legend has it, with the words of that.
+func explainSign(name string) (texts []string) {
+	for _, ascii := range []bool{false, true} {
+		theme := draw.NewTheme(lipgloss.NewRenderer(io.Discard), true, ascii)
+		var text string
+		var words []trace.Word
+		for _, s := range pane.Legend(&theme.Glyphs, nil) {
+			if s[0] == name || slices.Contains(strings.Fields(s[0]), name) {
+				text += wrap(s[0]+" ", 4, "in the diagram: "+s[1]+".")
+				words = append(words, trace.TermsIn(s[1])...)
+			}
+		}
+		for i, w := range words {
+			if !slices.Contains(words[:i], w) {
+				text += wrap("  "+w.Name+":", 6, w.Meaning+".")
+			}
+		}
+		if text != "" {
+			return []string{text}
+		}
+	}
+	return nil
+}
+
 // explain tells of everything with that name: a scenario and a page may share one.
 func explain(name string) (string, error) {
 	var texts []string
-	if code, is := trace.ParseCode(strings.ToUpper(name)); is {
+	if code, is := codeOf(name); is {
 		text, err := explainCode(code)
 		if err != nil {
 			return "", err
@@ -198,17 +261,23 @@ func explain(name string) (string, error) {
 	if name == "glossary" {
 		texts = append(texts, glossary())
 	}
+	if text := explainScript(strings.ToLower(name)); text != "" {
+		texts = append(texts, text)
+	}
 	about, err := explainClaims(name)
 	if err != nil {
 		return "", err
 	}
 	texts = append(texts, about...)
+	if len(texts) == 0 {
+		texts = explainSign(name)
+	}
 	if len(texts) > 0 {
 		return strings.Join(texts, "\n"), nil
 	}
 	err = suggest.Unknown("name", name, explicable())
 	if !strings.Contains(err.Error(), "did you mean") { // the names are too many to list
-		err = fmt.Errorf("unknown name %q: it is a code (%s), a lock or a scenario of lockstep list, a page of docs/failures, a claim (claim 1 to claim %d) or a word of the screens (lockstep explain glossary)", name, strings.Join(trace.Verdict(trace.Codes).Strings(), ", "), len(claims.All))
+		err = fmt.Errorf("unknown name %q: it is a code (%s), a lock or a scenario of lockstep list, a page of docs/failures, a claim (claim 1 to claim %d), a step or a setting of scripts (lockstep explain steps, lockstep explain settings) or a word of the screens (lockstep explain glossary)", name, strings.Join(trace.Verdict(trace.Codes).Strings(), ", "), len(claims.All))
 	}
 	return "", err
 }
@@ -346,7 +415,16 @@ func explainScenario(s *scenarios.Scenario) string {
 			fmt.Fprintf(&b, "\nMore: lockstep explain %s (docs/failures/%[1]s.md)\n", p.Name)
 		}
 	}
+	fmt.Fprintf(&b, "\nIts script: lockstep explain %s --script\n", s.Name)
 	return b.String()
+}
+
+// scriptOf is the script of a built-in scenario, as it is written.
+func scriptOf(name string) (string, error) {
+	if i := slices.Index(scenarios.Names(), name); i >= 0 {
+		return scenarios.All()[i].Text(), nil
+	}
+	return "", fmt.Errorf("--script: %w", suggest.Unknown("scenario", name, scenarios.Names()))
 }
 
 func explainPage(p failures.Page) string {

@@ -1,4 +1,4 @@
-package docs
+package docs_test
 
 import (
 	"errors"
@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"lockstep/cli"
+	"lockstep/docs"
 	"lockstep/scenarios"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -204,41 +205,21 @@ func wordTable() string {
 // The tables of docs/scenarios.md name every key that the loader knows, and no
 // other. The loader itself is asked: it lists what it knows when it refuses.
 func TestScenarioKeysAreDocumented(t *testing.T) {
-	data, err := os.ReadFile("scenarios.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, tt := range []struct{ heading, script string }{
-		{"## The parts of the file", "zzzzzzzzz: 1"},
-		{"## setup", "setup: {zzzzzzzzz: 1}"},
-		{"A client's settings:", "setup: {clients: {A: {zzzzzzzzz: 1}}}"},
-		{"## Steps", "title: x\nscript: [{zzzzzzzzz: 1}]"},
+	for table, script := range map[int]string{
+		docs.Parts:  "zzzzzzzzz: 1",
+		docs.Setup:  "setup: {zzzzzzzzz: 1}",
+		docs.Client: "setup: {clients: {A: {zzzzzzzzz: 1}}}",
+		docs.Steps:  "title: x\nscript: [{zzzzzzzzz: 1}]",
 	} {
-		documented := firstColumn(t, string(data), tt.heading)
-		if known := loaderKnows(t, tt.script); !slices.Equal(documented, known) {
-			t.Errorf("%s\nthe document has %v\nthe loader knows %v", tt.heading, documented, known)
+		var documented []string
+		for _, r := range docs.Reference(table).Rows {
+			documented = append(documented, r.Key)
+		}
+		slices.Sort(documented)
+		if documented, known := slices.Compact(documented), loaderKnows(t, script); !slices.Equal(documented, known) {
+			t.Errorf("%s\nthe document has %v\nthe loader knows %v", docs.Reference(table).Heading, documented, known)
 		}
 	}
-}
-
-var tableKey = regexp.MustCompile("(?m)^\\| `([a-z]+)")
-
-// firstColumn collects the words that the rows of a table begin with.
-func firstColumn(t *testing.T, doc, heading string) []string {
-	t.Helper()
-	_, after, found := strings.Cut(doc, heading+"\n")
-	if !found {
-		t.Fatalf("no %q", heading)
-	}
-	_, table, _ := strings.Cut(after, "\n|")
-	table, _, _ = strings.Cut("|"+table, "\n\n")
-	table += "\n"
-	var keys []string
-	for _, r := range tableKey.FindAllStringSubmatch(table, -1) {
-		keys = append(keys, r[1])
-	}
-	slices.Sort(keys)
-	return slices.Compact(keys)
 }
 
 func loaderKnows(t *testing.T, script string) []string {

@@ -1,4 +1,4 @@
-package docs
+package docs_test
 
 import (
 	"bytes"
@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"lockstep/docs"
 	"lockstep/scenarios"
 	"lockstep/sim"
 	"lockstep/sim/trace"
@@ -30,7 +30,7 @@ const schemaFile = "scenario.schema.json"
 // forms of its keys.
 type object struct {
 	probe    string // a script with the key zzzzzzzzz in such a mapping
-	heading  string // of the table in scenarios.md that says what its keys mean
+	table    int    // in scenarios.md, that says what its keys mean: its number, from 1, or 0
 	meaning  map[string]string
 	keys     map[string]any
 	required []string
@@ -62,7 +62,7 @@ func some(of form) form {
 func objects(t *testing.T) map[string]object {
 	return map[string]object{
 		"scenario": {
-			probe: "zzzzzzzzz: 1", heading: "## The parts of the file", required: []string{"title", "script"},
+			probe: "zzzzzzzzz: 1", table: 1 + docs.Parts, required: []string{"title", "script"},
 			keys: map[string]any{
 				"title": text, "shows": text, "source": text, "setup": ref("setup"),
 				"script":   form{"type": "array", "minItems": 1, "maxItems": 1000, "items": ref("step")},
@@ -71,7 +71,7 @@ func objects(t *testing.T) map[string]object {
 			},
 		},
 		"variant": {
-			probe: "title: x\nscript: [{run: A}]\nvariants: {a: {zzzzzzzzz: 1}}", heading: "## The parts of the file", required: []string{"title"},
+			probe: "title: x\nscript: [{run: A}]\nvariants: {a: {zzzzzzzzz: 1}}", table: 1 + docs.Parts, required: []string{"title"},
 			keys: map[string]any{"title": text, "shows": text, "source": text, "setup": ref("setup"), "expect": form{"type": "array", "items": ref("expectation")}},
 		},
 		"expectation": {
@@ -87,7 +87,7 @@ func objects(t *testing.T) map[string]object {
 			},
 		},
 		"setup": {
-			probe: "setup: {zzzzzzzzz: 1}", heading: "## setup",
+			probe: "setup: {zzzzzzzzz: 1}", table: 1 + docs.Setup,
 			keys: map[string]any{
 				"clients": form{"anyOf": []any{some(ref("name")),
 					form{"type": "object", "minProperties": 1, "maxProperties": 8, "propertyNames": ref("name"), "additionalProperties": ref("client")}}},
@@ -108,7 +108,7 @@ func objects(t *testing.T) map[string]object {
 			keys: map[string]any{"tries": form{"type": "integer", "minimum": 0}, "delay": ref("positive"), "jitter": ref("span")},
 		},
 		"client": {
-			probe: "setup: {clients: {A: {zzzzzzzzz: 1}}}", heading: "A client's settings:",
+			probe: "setup: {clients: {A: {zzzzzzzzz: 1}}}", table: 1 + docs.Client,
 			keys: map[string]any{
 				"work": ref("span"), "insist": ref("positive"), "offset": ref("duration"),
 				"rate":   form{"type": "number", "minimum": 0.1, "maximum": 10},
@@ -219,22 +219,18 @@ func paramForm(p sim.Param, alone bool) any {
 
 // schema makes the whole file.
 func schema(t *testing.T) []byte {
-	doc, err := os.ReadFile("scenarios.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	defs := form{
 		"duration": duration("[+-]?"), "span": duration(`\+?`),
 		"positive": form{"allOf": []any{duration(`\+?`), form{"pattern": "[1-9]"}}},
 		"name":     form{"type": "string", "pattern": "^[A-Za-z0-9_]{1,12}$"},
 		"nodes":    some(form{"enum": []string{"n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8", "n9", "all", "pivot"}}),
 		"replica":  form{"type": "string", "pattern": "^n[1-9]r[1-3]$"},
-		"position": position(t, string(doc)),
-		"step":     stepForm(t, string(doc)),
+		"position": position(t),
+		"step":     stepForm(t),
 	}
 	root := form{}
 	for name, o := range objects(t) {
-		f := objectForm(t, name, o, string(doc))
+		f := objectForm(t, name, o)
 		if name == "scenario" {
 			root = f
 			continue
@@ -258,15 +254,15 @@ func schema(t *testing.T) []byte {
 }
 
 // objectForm describes a mapping. Its keys are those that the loader knows.
-func objectForm(t *testing.T, name string, o object, doc string) form {
+func objectForm(t *testing.T, name string, o object) form {
 	if have, known := sortedKeys(o.keys), loaderKnows(t, o.probe); !slices.Equal(have, known) {
 		t.Errorf("%s: the schema has %v, the loader knows %v", name, have, known)
 	}
 	properties := form{}
 	for key, f := range o.keys {
 		meaning := o.meaning[key]
-		if o.heading != "" {
-			meaning = documented(t, doc, o.heading)[key]
+		if o.table != 0 {
+			meaning = documented(o.table - 1)[key]
 		}
 		properties[key] = described(t, name+"."+key, f, meaning)
 	}
@@ -280,8 +276,8 @@ func objectForm(t *testing.T, name string, o object, doc string) form {
 // stepForm is a mapping with one of the keys that begin a step. What else it may
 // have depends on which; so an editor can say what is wrong, and not merely that
 // none of the steps fits.
-func stepForm(t *testing.T, doc string) form {
-	all, meaning := steps(t), documented(t, doc, "## Steps")
+func stepForm(t *testing.T) form {
+	all, meaning := steps(t), documented(docs.Steps)
 	if have, known := sortedKeys(all), loaderKnows(t, "title: x\nscript: [{zzzzzzzzz: 1}]"); !slices.Equal(have, known) {
 		t.Errorf("step: the schema has %v, the loader knows %v", have, known)
 	}
@@ -323,7 +319,7 @@ func described(t *testing.T, what string, f any, meaning string) form {
 }
 
 // position is a pattern for editors; what each position means is in the document.
-func position(t *testing.T, doc string) form {
+func position(t *testing.T) form {
 	var places []string
 	for _, w := range loaderKnows(t, "title: x\nscript: [{run: A, to: zzzzzzzzz}]") {
 		if !strings.Contains(w, " ") {
@@ -332,7 +328,7 @@ func position(t *testing.T, doc string) form {
 	}
 	phases := loaderKnows(t, "title: x\nscript: [{run: A, to: before zzzzzzzzz first}]")
 	changing := slices.DeleteFunc(slices.Clone(phases), func(p string) bool { return p == "work" }) // which sends no commands
-	meaning := documented(t, doc, "## Positions")
+	meaning := documented(docs.Positions)
 	var lines []string
 	for _, p := range places {
 		lines = append(lines, p+": "+meaning[p])
@@ -346,33 +342,21 @@ func position(t *testing.T, doc string) form {
 	}
 }
 
-var tableRow = regexp.MustCompile("(?m)^\\| `([a-z]+)([^|]*)\\|(.*)\\|$")
-
-// documented is what a table says of each key. Where a step has several rows, or
-// a table several columns, all of them.
-func documented(t *testing.T, doc, heading string) map[string]string {
-	t.Helper()
-	_, after, found := strings.Cut(doc, heading+"\n")
-	if !found {
-		t.Fatalf("no %q", heading)
-	}
-	_, table, _ := strings.Cut(after, "\n|")
-	table, _, _ = strings.Cut("|"+table, "\n\n")
+// documented is what a table says of each key. Where a step has several rows, all of them.
+func documented(table int) map[string]string {
 	out := map[string]string{}
-	for _, m := range tableRow.FindAllStringSubmatch(table, -1) {
-		columns := strings.Split(m[3], " | ")
-		meaning := strings.TrimSpace(columns[len(columns)-1])
-		if len(columns) == 2 {
-			meaning += " (default: " + strings.TrimSpace(columns[0]) + ")"
+	for _, r := range docs.Reference(table).Rows {
+		meaning := r.Meaning
+		if r.Default != "" {
+			meaning += " (default: " + r.Default + ")"
 		}
-		if use := m[1] + m[2]; strings.Contains(use, ":") { // a step, as it is written
-			meaning = strings.TrimSpace(use) + ": " + meaning
+		if strings.Contains(r.Use, ":") { // a step, as it is written
+			meaning = r.Use + ": " + meaning
 		}
-		meaning = strings.ReplaceAll(meaning, "`", "")
-		if out[m[1]] != "" {
-			meaning = out[m[1]] + "\n" + meaning
+		if out[r.Key] != "" {
+			meaning = out[r.Key] + "\n" + meaning
 		}
-		out[m[1]] = meaning
+		out[r.Key] = meaning
 	}
 	return out
 }

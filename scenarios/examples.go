@@ -1,7 +1,13 @@
 package scenarios
 
-// settings has an example of each setting of a scenario that is itself a mapping.
+// settings has an example of each setting of a scenario that is itself a mapping, and of those
+// settings and positions that no built-in script has.
 var settings = map[string]string{
+	"scripts": "scripts: cold",
+	"cycles":  "clients: {A: {cycles: 2}, B: }",
+	"rate":    "clients: {A: {rate: 1.01}, B: }",
+	"read":    "{run: A, to: read}",
+
 	"setup":    "setup: {ttl: 5s}",
 	"retry":    "retry: {tries: 3, delay: 200ms}",
 	"expect":   "expect: [{verdict: ok, under: [setpx-lua]}]",

@@ -155,6 +155,19 @@ func readBuiltin(file string) *Scenario {
 	panic("a built-in scenario is broken: " + err.Error()) // a test makes sure that this never ships
 }
 
+// Text returns the file of a built-in script as it is written, with all its variants; of
+// any other script it is empty.
+func (s *Scenario) Text() string {
+	if !s.builtin {
+		return ""
+	}
+	data, err := builtin.ReadFile(s.file)
+	if err != nil {
+		panic(err) // it has been read from there
+	}
+	return string(data)
+}
+
 // base is the scenario's name without its variant.
 func (s *Scenario) base() string {
 	name, _, _ := strings.Cut(s.Name, ".")

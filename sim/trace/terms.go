@@ -87,12 +87,54 @@ var Terms = []Word{
 	{"WAIT", "the command that waits until replicas have received what was written"},
 }
 
+// Background are words of the field, and of advice and titles, that screens use where they need no
+// help: explain knows them, and the help of screens leaves them out.
+var Background = []Word{
+	{"drift", "the difference that builds up between two clocks that run at slightly different rates. A lock that heeds it takes a little off its lease: \"10s less 102ms for drift\" is 1 % of the TTL and 2 ms, as in Redlock"},
+	{"misfortune", "all that a scenario lets go wrong, in its order: another lock under the same misfortune meets the same pauses, crashes and losses at the same places of its protocol"},
+	{"seed", "the number from which a run draws its tokens and its random delays; the same seed and the same schedule give the same run, byte for byte (--seed)"},
+	{"level", "a task of the game (lockstep play): a lock to break, with the violation to reach and the faults that are allowed"},
+	{"goal", "the violation that a level of the game is to reach"},
+	{"lesson", "a part of the course (lockstep course): a ladder of locks in which each answers the failure of the one before"},
+	{"matrix", "the table of all runs: each lock under each scenario (lockstep matrix)"},
+	{"quorum", "the number of servers whose agreement counts: of a lock on several servers, a majority of them"},
+	{"Redlock", "the algorithm that locks on several independent servers: a client holds the lock if a majority has stored its record in much less time than the lease lasts"},
+	{"Redisson", "a Redis client for Java with locks of many kinds; its RLock counts entries of its owner in a hash (lockstep explain reentrant), and its watchdog extends it"},
+	{"Sentinel", "the processes that watch a Redis master and promote one of its replicas when it is down. The replica may lack the last writes, such as a lock's record: to a lock this is one server with a failover"},
+	{"Cluster", "Redis spread over several masters, each with a part of the keys and with replicas. A lock's key is on one of them, so to a lock this is one server with a failover, and not the several servers of Redlock"},
+	{"master", "the server of a group that takes the writes; the others are its replicas"},
+	{"failover", "a replica becomes the master. Replication is asynchronous, so it may lack the last writes of the old one"},
+	{"split brain", "two servers are masters at once, each for some of the clients"},
+	{"eviction", "a server that is short of memory drops a key before its time is up"},
+	{"fsync", "the command by which a server has what it wrote put on the disk: appendfsync always does so before it replies, everysec once a second, and without either a restart loses everything"},
+	{"idempotency key", "a name that a request carries, so that its receiver recognises a second copy and does the work once. Where that is possible, two holders at once do no harm"},
+	{"payment", "the usual example of work that must not be done twice. Whether a lock is enough for it depends on what the payment system can check: lockstep advise asks"},
+	{"compare-and-delete", "to remove a record only if it has one's own token, in one step: as a script, by WATCH, GET, MULTI, DEL and EXEC, or by DELEX IFEQ"},
+	{"stamp", "a time as the record's value: the instant at which the lock is over by its holder's clock, for others to compare with theirs"},
+	{"jitter", "a random part of the wait before a client asks again, so that clients don't go on in step"},
+	{"vote", "in a lock on several servers, the record of a client on one of them"},
+	{"fault model", "the faults that a claim or a search allows; what it leaves out is listed with each result"},
+	{"counterexample", "a schedule in which a property is broken: a search prints the least one"},
+	{"interleaving", "one order in which the steps of several clients can happen"},
+	{"miniredis", "the Redis in Go that runs in this program and executes the commands"},
+	{"Lua", "the language of the scripts that Redis executes in one step, by EVAL"},
+	{"API", "the interface of another service, which may not be able to check a fencing token"},
+	{"UPDATE", "the command of SQL that changes rows; with WHERE token <= 34 or WHERE version = 7 it refuses a client whose lock is lost"},
+	{"RLock", "Redisson's lock, which its owner can take again: lockstep explain reentrant"},
+}
+
+// AllWords are the words, the terms and the words of the background.
+func AllWords() []Word { return slices.Concat(Words, Terms, Background) }
+
 // Lookup finds a word or a term, in any case; n2 and the other servers are n1's.
 func Lookup(name string) (Word, bool) {
+	if strings.EqualFold(name, "fence") {
+		name = "fencing token"
+	}
 	if len(name) == 2 && name[0] == 'n' && name[1] >= '1' && name[1] <= '9' {
 		name = "n1"
 	}
-	for _, list := range [][]Word{Words, Terms} {
+	for _, list := range [][]Word{Words, Terms, Background} {
 		if i := slices.IndexFunc(list, func(w Word) bool { return strings.EqualFold(w.Name, name) || strings.EqualFold(w.Name+"s", name) }); i >= 0 {
 			return list[i], true
 		}

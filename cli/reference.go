@@ -1,0 +1,170 @@
+package cli
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"lockstep/docs"
+	"lockstep/scenarios"
+)
+
+// references are the tables of the reference of scripts that have a name of their own.
+var references = map[string][]int{
+	"steps":     {docs.Steps},
+	"settings":  {docs.Parts, docs.Setup, docs.Client},
+	"positions": {docs.Positions},
+	"scripting": {docs.Parts, docs.Setup, docs.Client, docs.Steps, docs.Positions},
+}
+
+// together are steps that make up one mishap.
+var together = map[string][]string{"restart": {"down", "up"}, "reorder": {"hold", "free"}, "partition": {"cut", "heal"}}
+
+// scriptWords are the names by which the reference of scripts can be asked.
+func scriptWords() (names []string) {
+	for name := range references {
+		names = append(names, name)
+	}
+	for name := range together {
+		names = append(names, name)
+	}
+	for table := range docs.Tables {
+		for _, r := range docs.Reference(table).Rows {
+			names = append(names, r.Key)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// explainScript is what the reference of scripts has about a name, or nothing.
+func explainScript(name string) string {
+	var b strings.Builder
+	if list, is := references[name]; is {
+		for i, table := range list {
+			if i > 0 {
+				b.WriteString("\n")
+			}
+			b.WriteString(explainTable(docs.Reference(table)))
+		}
+		b.WriteString("\nOne of them with an example: lockstep explain NAME, such as lockstep explain lose.\nA whole script: lockstep explain late-release --script, or lockstep new my.yaml.\n")
+		return b.String()
+	}
+	for i, key := range append([]string{name}, together[name]...) {
+		text := explainKey(key)
+		if b.Len() > 0 && text != "" && i > 0 {
+			b.WriteString("\n")
+		}
+		b.WriteString(text)
+	}
+	return b.String()
+}
+
+func explainTable(t docs.Table) string {
+	var b strings.Builder
+	b.WriteString(t.Title + "\n")
+	for _, r := range t.Rows {
+		b.WriteString(wrap("  "+r.Use+"  ", 6, meaning(r)))
+	}
+	return b.String()
+}
+
+// ofPage matches what makes sense on the page of scripts alone.
+var ofPage = strings.NewReplacer("see below", "see docs/scenarios.md")
+
+// link matches a link of the page's.
+var link = regexp.MustCompile(`\[([^\]]+)\]\([^)]+\)`)
+
+func meaning(r docs.Row) string {
+	text := ofPage.Replace(link.ReplaceAllString(r.Meaning, "$1"))
+	if r.Default == "" {
+		return text
+	}
+	return fmt.Sprintf("%s (default: %s)", text, r.Default)
+}
+
+// explainKey is a step, a setting or a position, with an example from the first built-in script that has it.
+func explainKey(key string) string {
+	var b strings.Builder
+	for table := range docs.Tables {
+		t, first := docs.Reference(table), true
+		for _, r := range t.Rows {
+			if r.Key != key {
+				continue
+			}
+			if first && b.Len() > 0 {
+				b.WriteString("\n")
+			}
+			if first {
+				fmt.Fprintf(&b, "%s: %s\n", key, t.Row)
+			}
+			first = false
+			b.WriteString(wrap("  "+r.Use+"  ", 6, meaning(r)))
+		}
+		if !first {
+			b.WriteString(exampleOf(table, key))
+		}
+	}
+	return b.String()
+}
+
+// uses match the line of a script with a key of each table.
+var uses = [docs.Tables]string{
+	docs.Parts:     `^%s:`,
+	docs.Setup:     `^  %s:`,
+	docs.Client:    `[{ ]%s:`,
+	docs.Steps:     `^  - {?%s:`,
+	docs.Positions: `to: "?%s\b`,
+}
+
+// parts are where the keys of each table stand in a file, if it is not at its margin.
+var parts = [docs.Tables][]string{docs.Setup: {"setup"}, docs.Client: {"setup", "variants"}, docs.Steps: {"script"}, docs.Positions: {"script"}}
+
+// exampleOf is a part of the first built-in script that has a key, or the key as it can be written.
+func exampleOf(table int, key string) string {
+	use := regexp.MustCompile(fmt.Sprintf(uses[table], key))
+	for _, s := range scenarios.All() {
+		part, lines := "", strings.Split(s.Text(), "\n")
+		for i, line := range lines {
+			if line != "" && line[0] != ' ' {
+				part, _, _ = strings.Cut(line, ":")
+			}
+			if in := parts[table]; in != nil && !slices.Contains(in, part) || !use.MatchString(line) {
+				continue
+			}
+			from := i
+			if table == docs.Positions { // with the run that it belongs to
+				for from > 0 && !strings.HasPrefix(lines[from], "  - ") {
+					from--
+				}
+			}
+			return fmt.Sprintf("\n  such as, in %s:\n\n%s", s.Name, excerpt(lines[from:], i-from+1))
+		}
+	}
+	var b strings.Builder
+	for _, text := range scenarios.Examples(key) {
+		fmt.Fprintf(&b, "    %s\n", text)
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "\n  such as:\n\n" + b.String()
+}
+
+// longest is the length of an example, in lines.
+const longest = 5
+
+// excerpt is the beginning of some lines: the first few, and those that are indented below the first.
+func excerpt(lines []string, least int) string {
+	indent := func(s string) int { return len(s) - len(strings.TrimLeft(s, " ")) }
+	n := 1
+	for n < len(lines) && n < max(least, longest) && lines[n] != "" && (n < least || indent(lines[n]) > indent(lines[0])) {
+		n++
+	}
+	var b strings.Builder
+	for _, line := range lines[:n] {
+		b.WriteString("    " + line[indent(lines[0]):] + "\n")
+	}
+	return b.String()
+}
