@@ -60,8 +60,9 @@ func findings(p printer, r *explore.Result) {
 	}
 }
 
-// assumptions lists those of the lock's claims that state the same property as the search,
-// but for schedules without bounds.
+// assumptions lists those of the lock's claims that state of schedules without bounds what the
+// search has found within them. A claim that is about a code which the search did not look for, or has
+// seen violated, is left out.
 func assumptions(p printer, r *explore.Result) {
 	said := map[int]bool{}
 	for _, c := range r.Bounds.Sought() {
@@ -71,11 +72,25 @@ func assumptions(p printer, r *explore.Result) {
 			}
 			said[n] = true
 			claim := claims.All[n-1]
-			beyond := "Beyond the bounds"
-			if r.Closed {
-				beyond = "With other faults and more clients"
+			var held []string
+			for _, c := range r.Bounds.Sought() {
+				if slices.Contains(claim.Never, c.String()) && r.Holds(c) {
+					held = append(held, fmt.Sprintf("no %s (%s)", c.Name(), c))
+				}
 			}
-			p("\n%s that is claim %d of docs/model.md, which random runs have not refuted, as long as", beyond, n)
+			beyond := "Within these bounds"
+			if r.Closed {
+				beyond = "With these faults and clients"
+			}
+			text := fmt.Sprintf("%s the search has found %s. That there is none beyond them either is claim %d of docs/model.md", beyond, strings.Join(held, " and "), n)
+			if others := r.Violated; len(others) > 0 {
+				var codes []string
+				for _, v := range others {
+					codes = append(codes, v.Code.String())
+				}
+				text += fmt.Sprintf(" (of %s, which the search has found, it says nothing)", strings.Join(codes, ", "))
+			}
+			p("\n%s", strings.TrimSuffix(unlabelled(text+". Random runs have not refuted it, as long as"), "\n"))
 			for _, a := range claim.Assumptions {
 				p("  - %s", a.Text)
 			}
@@ -202,7 +217,7 @@ func resultAsJSON(r *explore.Result, took time.Duration) jsonResult {
 			j.Lasting.Wait = l.Wait.String()
 		}
 		for _, item := range report.Lasting(r) {
-			j.Lasting.Stated[item.Label] = item.Text
+			j.Lasting.Stated[item.Label] = item.Line()
 		}
 	}
 	return j
@@ -212,7 +227,7 @@ func boundsAsJSON(b *explore.Bounds) jsonBounds {
 	j := jsonBounds{Clients: b.Clients, Others: b.Others, Cycles: b.Cycles, Tries: max(1, b.Tries), Faults: map[string]uint8{}, Caller: b.Caller(),
 		Resource: b.Resource.String(), TTL: b.TTL.String(), Switches: b.Switches, Codes: b.Sought().Strings(), Stated: map[string]string{}}
 	for _, i := range report.Bounds(b) {
-		j.Stated[i.Label] = i.Text
+		j.Stated[i.Label] = i.Line()
 	}
 	for k, n := range b.Faults {
 		j.Faults[explore.FaultKind(k).String()] = n

@@ -178,7 +178,7 @@ func leftOut(b *explore.Bounds) string {
 // that no view has bounds that another lacks.
 func (m *Search) tellItems(t *draw.Paragraphs, k draw.Ink, items []report.Item) {
 	for _, i := range items {
-		t.Add(k, "", i.Label+": "+i.Text+".")
+		t.Add(k, "", i.Label+": "+i.Line()+".")
 	}
 }
 

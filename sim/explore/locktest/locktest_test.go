@@ -108,7 +108,7 @@ func TestPassSaysWhatItCovered(t *testing.T) {
 		`^  clients +A and B, each of which asks for the lock twice`, `^  servers +1 server, .*; the TTL is 12s`, `^  order +every order`,
 		`^  faults +in one schedule at most 1 crash of a client and 1 pause of a client$`, `^  not in it lost replies, `,
 		`^  states +`+report.Grouped(r.States)+` situations, which are all`,
-		`^  near +over all choices [1-9][\d,]* acquisitions refused; [1-9][\d,]* comparisons in a release that found`, `^  not idle`)
+		`^  near +what kept schedules from going wrong, over all choices: [1-9][\d,]* refusals`, `^  not idle`)
 	for _, c := range []trace.Code{trace.DG, trace.FR, trace.PD} {
 		if !r.Holds(c) {
 			t.Errorf("%s isn't excluded", c)

@@ -17,15 +17,29 @@ import (
 	"lockstep/strategies"
 )
 
-// Item is one statement with the label under which it stands.
+// Item is one statement with the label under which it stands. A text of several lines is a
+// list: each line that begins with a dash is one of its entries, and the others are sentences.
 type Item struct{ Label, Text string }
+
+// Line is the text in one line.
+func (i Item) Line() string { return strings.ReplaceAll(i.Text, "\n", " ") }
 
 // labelWidth is the width of the longest label, in columns.
 const labelWidth = 9
 
 // String returns the item in lines that fit a page, without a newline at the end.
 func (i Item) String() string {
-	return strings.TrimSuffix(Wrap(fmt.Sprintf("  %-*s", labelWidth, i.Label), labelWidth+3, i.Text), "\n")
+	var b strings.Builder
+	label := fmt.Sprintf("  %-*s", labelWidth, i.Label)
+	for line := range strings.Lines(i.Text) {
+		indent := labelWidth + 3
+		if strings.HasPrefix(line, "- ") {
+			indent += 2
+		}
+		b.WriteString(Wrap(label, indent, line))
+		label = strings.Repeat(" ", labelWidth+2)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // Text returns a search's answer for one code, after the code: "double grant: holds within
@@ -128,7 +142,7 @@ func faults(b *explore.Bounds) string {
 }
 
 // probed says for which spans code is run that no schedule has had.
-const probed = "at nineteen readings up to a TTL, twelve up to another, and fewer up to twenty days"
+const probed = "at nineteen readings up to a TTL, twelve more up to two TTLs, and fewer up to twenty days"
 
 // expires says when a record goes in a search without bounds.
 const expires = "a record goes before or after whatever happens in the millisecond that ends its life, of which each is looked at"
@@ -176,36 +190,46 @@ func Bounds(b *explore.Bounds) []Item {
 	return items
 }
 
+// anywhere says where faults happen.
+const anywhere = "Whatever can go wrong is tried between any two steps. "
+
 // instants states at which instants anything can happen.
 func instants(b *explore.Bounds) string {
-	text := "Time goes on to the next of: a record's expiry, " +
-		"a lease's deadline, the end of a sleep or of a client's patience, and so long before these as a TTL, a lease, a sleep or, where a reply may be late, a timeout lasts; " +
-		"each value of a clock, or of a record's remaining life, at which the lock's code was seen to change its mind; " +
-		"a hundred TTLs since somebody read a monotonic clock; that, and two seconds after a TTL, since somebody read true time, unless it was seen when a stamp falls due. For such values each place of the code was run, from two of the histories that lead there and for up to 40 on, " +
-		probed + "; not in it: code that changes its mind elsewhere, or there and back between two of these, and instants that are several such spans before another. " +
+	text := anywhere + "When time goes on, it stops at the next of these instants, and anything can happen there:\n" +
+		"- a record expires; a lease's deadline comes; a sleep ends; a client has waited long enough for a reply;\n" +
+		"- a TTL, a lease or a sleep before each of these, and a timeout before it where a reply may be late;\n" +
+		"- a clock, or a record's remaining life, has a value at which the lock's code was seen to do something else than before;\n" +
+		"- a hundred TTLs have passed since somebody read a monotonic clock;\n" +
+		"- a hundred TTLs, or a TTL and two seconds, have passed since somebody read true time, unless it was seen when a stamp falls due.\n" +
+		"To find the values at which the code does something else, each place of it that reads a clock or a life was run with other readings: " + probed + ". " +
+		"That was done for two of the histories that lead to the place, and what followed was compared for up to 40 histories.\n" +
+		"Not in it: code that does something else at further values, or that changes and changes back between two that were tried; and instants that are several of the spans above before another.\n" +
 		"If a clock that shows true time is read, nothing is decided unless short schedules that begin at 21 other times of the day and the year go the same way"
 	if b.Cycles == explore.Any {
 		text = multiples(b)
 	}
 	if b.WholeSleeps {
-		text += ". All instants are whole milliseconds: the lock sleeps for fractions of one, and each such sleep ends with the next whole one"
+		text += ".\nAll instants are whole milliseconds: the lock sleeps for fractions of one, and each such sleep ends with the next whole one"
 	}
-	return "whatever can go wrong does so between any two steps. " + text
+	return text
 }
 
 // multiples states the instants of a search without bounds.
 func multiples(b *explore.Bounds) string {
 	ends, spans := "", ", all sleeps, all lives of records and, if a reply may be late, the timeout"
 	if b.Waits == explore.WaitsEndAtWill {
-		ends, spans = "Sleeps, and waits for replies that don't come, end at any time, sooner or later than they do: that is more than can happen. ", " and all lives of records"
+		ends, spans = "- Sleeps, and waits for replies that don't come, end at any time, sooner or later than they do: that is more than can happen.\n", " and all lives of records"
 	}
 	if b.Faults[explore.ClientClock]+b.Faults[explore.ServerClock] > 0 {
 		spans = ", the jumps of clocks" + spans
 	}
-	return ends + "Time goes on by the greatest span of which the TTL" + spans + " are multiples: " +
-		"a lease's end is rounded up to one, and " + expires + ". All spans are alike that are longer than each of these. " +
-		"Where code compares a clock with a span of its own, since the cycle's first look at it, it does either at the multiples before and after. " +
-		"It was seen to tell spans apart in no other way: each place was run as well " + probed + ". Not in it: code that tells spans apart elsewhere, or between two of these"
+	return anywhere + "Time goes on in steps of one length, the greatest span of which the TTL" + spans + " are multiples:\n" +
+		"- A lease's end is rounded up to such a multiple.\n" +
+		"- " + strings.ToUpper(expires[:1]) + expires[1:] + ".\n" + ends +
+		"- All spans are alike that are longer than each of these.\n" +
+		"- Where code compares a clock with a span of its own, since the cycle's first look at it, it does either at the multiples before and after.\n" +
+		"The code was seen to tell spans apart in no other way. To find that out, each place of it that reads a clock or a life was run with other readings: " + probed + ".\n" +
+		"Not in it: code that tells spans apart elsewhere, or between two of these"
 }
 
 // Effort states the size of the search, and how near it came to violations.
@@ -218,7 +242,7 @@ func Effort(r *explore.Result) []Item {
 		{"states", fmt.Sprintf("%s, %s", Count(int(r.States), "situation"), how)},
 		{"choices", Grouped(r.Transitions) + " followed from them"},
 		{"Redis", fmt.Sprintf("really executed %s; what it did was remembered for all other times", Count(r.Commands, "command"))},
-		{"near", "over all choices " + near(&r.Near)},
+		{"near", "what kept schedules from going wrong, over all choices: " + near(&r.Near)},
 	}
 	if r.Draws > 0 {
 		items = append(items, Item{"draws", fmt.Sprintf("a random number is the least, the middle or the greatest of its range, or one of %d others that leads to another next step",
@@ -233,7 +257,8 @@ func Effort(r *explore.Result) []Item {
 			"of two ages at which such stamps fall due, the greater may be missed if it is the lesser and the time between two readings"})
 	}
 	if r.Unprobed > 0 {
-		items = append(items, Item{"probes", fmt.Sprintf("at %s in the lock's code a clock or a remaining life was not tried at other values than schedules had: there was no time", Count(r.Unprobed, "place"))})
+		items = append(items, Item{"probes", fmt.Sprintf("at %s in the lock's code, which read a clock or a record's remaining life, only the values were tried that schedules came to. "+
+			"There was no time for others: code that does something else at other values was not seen there", Count(r.Unprobed, "place"))})
 	}
 	return append(items, Lasting(r)...)
 }
@@ -261,14 +286,14 @@ func Code(r *explore.Result) Item {
 }
 
 func near(n *explore.NearMisses) string {
-	parts := []string{Count(int(n.Refused), "acquisition") + " refused"}
+	parts := []string{Count(int(n.Refused), "refusal") + " of a client that asked for the lock"}
 	for _, m := range []struct {
 		n         int64
 		what, how string
 	}{
 		{n.Compared, "comparison", " in a release that found another's token, or none"},
-		{n.NotHeld, "release", " told that the lock was no longer the caller's"},
-		{n.Fenced, "access", " refused for an old fencing token"},
+		{n.NotHeld, "release", " whose caller was told that the lock was no longer its own"},
+		{n.Fenced, "access", " that the resource refused for an old fencing token"},
 	} {
 		if m.n > 0 {
 			parts = append(parts, Count(int(m.n), m.what)+m.how)
@@ -279,7 +304,7 @@ func near(n *explore.NearMisses) string {
 
 // Worth tells whether a search that finds nothing means anything.
 func Worth(r *explore.Result) []Item {
-	items := []Item{{"not idle", "the lock was taken, given back, and taken again"}}
+	items := []Item{{"not idle", "in some schedule the lock was taken, given back, and taken again: no answer above is due to a lock that nobody gets"}}
 	if !r.Vacuity.Reacquired {
 		items[0] = Item{"IDLE", "no schedule takes the lock, gives it back, and takes it again"}
 	}

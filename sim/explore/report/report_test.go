@@ -179,12 +179,27 @@ func TestEffortAndWorth(t *testing.T) {
 	got := text(Effort(r)) + " " + text([]Item{Code(r)}) + " " + text(Worth(r))
 	for _, want := range []string{
 		"states 12,345 situations, among them all that schedules of 12 choices or fewer lead to", "choices 1 followed", "Redis really executed 48 commands",
-		"near over all choices 1 acquisition refused; 2 comparisons in a release that found another's token, or none; " +
-			"3 releases told that the lock was no longer the caller's; 1 access refused for an old fencing token",
+		"near what kept schedules from going wrong, over all choices: 1 refusal of a client that asked for the lock; 2 comparisons in a release that found another's token, or none; " +
+			"3 releases whose caller was told that the lock was no longer its own; 1 access that the resource refused for an old fencing token",
 		"code the lock's own did 204 operations", "IDLE no schedule takes the lock", "unused no schedule had a request held up: the search did not get so far",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
+// TestListsAreSet: each entry of a list begins a line, and its further lines are indented as far as its text.
+func TestListsAreSet(t *testing.T) {
+	long := strings.Repeat("word ", 30)
+	lines := strings.Split(Item{"instants", "These:\n- one;\n- " + long + "\nNo more"}.String(), "\n")
+	want := []string{"  instants  These:", "            - one;", "            - word", "              word", "            No more"}
+	if len(lines) != len(want) {
+		t.Fatalf("%q", lines)
+	}
+	for i, l := range lines {
+		if !strings.HasPrefix(l, want[i]) || len(l) > Page {
+			t.Errorf("%q, expected %q", l, want[i])
 		}
 	}
 }
