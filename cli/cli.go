@@ -60,7 +60,7 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writ
 	if list := (interface{ Unwrap() []error })(nil); errors.As(err, &list) { // of several mistakes each has a line
 		text = strings.ReplaceAll(text, "\n", "\nlockstep: ")
 	}
-	fmt.Fprintf(prose(errs), "lockstep: %s\n", text)
+	fmt.Fprintf(unbroken(errs), "lockstep: %s\n", text)
 	return exitUsage
 }
 

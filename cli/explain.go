@@ -469,5 +469,5 @@ func orNone(names []string) string {
 
 // sentence begins a text with a capital and ends it with a full stop.
 func sentence(s string) string {
-	return strings.ToUpper(s[:1]) + strings.TrimRight(s[1:], ".") + "."
+	return trace.Capital(strings.TrimRight(s, ".")) + "."
 }

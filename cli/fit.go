@@ -3,6 +3,7 @@ package cli
 import (
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/charmbracelet/x/term"
@@ -14,7 +15,10 @@ import (
 // leastWidth is that of the narrowest terminal for which lines are broken: columns of text need some room.
 const leastWidth = 40
 
-// widthOf is the width of a terminal, or 0 for anything else: what another program reads has its lines whole.
+// pipedWidth is the width of words that go into a file or to another program, unless COLUMNS is set.
+const pipedWidth = 80
+
+// widthOf is the width of a terminal, or 0 for anything else.
 func widthOf(stream any) int {
 	if !terminal(stream) {
 		return 0
@@ -26,16 +30,35 @@ func widthOf(stream any) int {
 	return max(w, leastWidth)
 }
 
-// fitPage has paragraphs set for a terminal that is narrower than a page.
+// pageOf is the width of the page for words: of a terminal its own, and of a file or a pipe that which its reader is
+// likely to have. It is 0 for a stream inside the program, whose reader sets them itself.
+func pageOf(stream any) int {
+	if w := widthOf(stream); w > 0 {
+		return w
+	}
+	if _, is := stream.(*os.File); !is {
+		return 0
+	}
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		return max(n, leastWidth)
+	}
+	return pipedWidth
+}
+
+// fitPage has paragraphs set for a page that is narrower than usual.
 func fitPage(out any) {
-	if w := widthOf(out); w > 0 {
+	if w := pageOf(out); w > 0 {
 		report.Page = min(report.Page, w)
 	}
 }
 
-// prose is a stream for words: the commands that they suggest begin as the reader called the program, and where it is a
-// terminal, lines that are too long for it are broken between words.
-func prose(w io.Writer) io.Writer { return fitting{w, widthOf(w)} }
+// prose is a stream for words: the commands that they suggest begin as the reader called the program, and lines that are
+// too long for the page are broken between words.
+func prose(w io.Writer) io.Writer { return fitting{w, pageOf(w)} }
+
+// unbroken is a stream for traces and errors: as prose, but what isn't read on a terminal has its lines whole, because
+// another program may read them.
+func unbroken(w io.Writer) io.Writer { return fitting{w, widthOf(w)} }
 
 // wrap sets a paragraph, as [report.Wrap] does. Its commands get the reader's name for the program before it is broken into
 // lines, within which they could not be told any more.
@@ -50,13 +73,13 @@ type fitting struct {
 }
 
 func (f fitting) Write(p []byte) (int, error) {
-	lines := strings.Split(asCalled(string(p)), "\n")
-	for i, l := range lines {
+	text := strings.Split(asCalled(string(p)), "\n")
+	for i, l := range text {
 		if f.width > 0 {
-			lines[i] = fitLine(l, f.width)
+			text[i] = fitLine(l, f.width)
 		}
 	}
-	if _, err := io.WriteString(f.w, strings.Join(lines, "\n")); err != nil {
+	if _, err := io.WriteString(f.w, strings.Join(text, "\n")); err != nil {
 		return 0, err
 	}
 	return len(p), nil

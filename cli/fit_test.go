@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -81,4 +82,49 @@ func said(t *testing.T, screen, tty *os.File, args []string) string {
 	}
 	text, _, _ := strings.Cut(<-all, end)
 	return text
+}
+
+// What is piped is set for 80 columns, or for COLUMNS, and is the same text; a trace has its lines whole.
+func TestTextsFitThePipe(t *testing.T) {
+	page := report.Page
+	defer func() { report.Page = page }()
+	for columns, width := range map[string]int{"": 80, "64": 64} {
+		t.Setenv("COLUMNS", columns)
+		for _, args := range []string{"explain --help", "explain claim 3", "explain FR", "explain late-release", "explain steps", "list", "advise --for correctness"} {
+			report.Page = page
+			text := piped(t, strings.Fields(args))
+			for l := range strings.Lines(text) {
+				if l = strings.TrimSuffix(l, "\n"); draw.Width(l) > width {
+					t.Errorf("lockstep %s | cat: %d columns are too many for %d: %q", args, draw.Width(l), width, l)
+				}
+			}
+			report.Page = page
+			if out, _, _ := run(t, "", strings.Fields(args)...); strings.Join(strings.Fields(text), " ") != strings.Join(strings.Fields(out), " ") {
+				t.Errorf("lockstep %s says to a pipe\n%s\nand elsewhere\n%s", args, text, out)
+			}
+		}
+		args := strings.Fields("run naive-del late-release --plain")
+		if out, _, _ := run(t, "", args...); piped(t, args) != out {
+			t.Error("the lines of a trace are broken")
+		}
+	}
+}
+
+// piped is what the program prints to a pipe.
+func piped(t *testing.T, args []string) string {
+	t.Helper()
+	from, to, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := make(chan string)
+	go func() {
+		text, _ := io.ReadAll(from) //nolint:errcheck // what is lost is missed
+		all <- string(text)
+	}()
+	Main(args, strings.NewReader(""), to, io.Discard)
+	if err := to.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return <-all
 }

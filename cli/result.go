@@ -17,7 +17,7 @@ import (
 func writeResult(out io.Writer, r *explore.Result) error {
 	text, err := resultText(r, terminal(out))
 	if err == nil {
-		_, err = io.WriteString(prose(out), text)
+		_, err = io.WriteString(unbroken(out), text)
 	}
 	return err
 }

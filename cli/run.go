@@ -29,7 +29,7 @@ func (f *form) flags(cmd *cobra.Command) {
 
 func (f *form) print(w io.Writer, t *trace.Trace) error {
 	if !f.json {
-		return t.Plain(prose(w))
+		return t.Plain(unbroken(w))
 	}
 	return writeJSON(w, t)
 }

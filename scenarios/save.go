@@ -387,7 +387,7 @@ func sentence(text string) string {
 	if text == "" {
 		return ""
 	}
-	return strings.ToUpper(text[:1]) + text[1:] + "."
+	return trace.Capital(text) + "."
 }
 
 // broken describes the violations, in their order.

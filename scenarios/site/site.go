@@ -9,8 +9,6 @@ import (
 	"html/template"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"lockstep/scenarios"
 	"lockstep/sim/export"
@@ -51,7 +49,7 @@ type breach struct {
 
 // describe has the contents tell what a reader who hasn't seen the run must know of it.
 func (e *entry) describe(s *scenarios.Showing, t *trace.Trace) {
-	e.Lock, e.Shows = s.Strategy.Summary, sentence(s.Scenario.Shows)
+	e.Lock, e.Shows = s.Strategy.Summary, shown(s.Scenario.Shows)
 	for i := range t.Violations {
 		v := &t.Violations[i]
 		if !slices.ContainsFunc(e.Breaches, func(b breach) bool { return b.Code == v.Code }) {
@@ -66,13 +64,21 @@ func (e *entry) describe(s *scenarios.Showing, t *trace.Trace) {
 	e.Because = sentence(s.Scenario.Because(s.Strategy.Name))
 }
 
+// shown is what a scenario shows, as a sentence: a script has a clause, or the end of "it shows".
+func shown(s string) string {
+	first, _, _ := strings.Cut(s, " ")
+	if slices.Contains([]string{"that", "what", "how", "why", "when", "where", "whether"}, first) {
+		s = "it shows " + s
+	}
+	return sentence(s)
+}
+
 // sentence is a clause, or a sentence, as a sentence.
 func sentence(s string) string {
 	if s == "" {
 		return ""
 	}
-	first, n := utf8.DecodeRuneInString(s)
-	if s = string(unicode.ToUpper(first)) + s[n:]; strings.ContainsRune(".!?", rune(s[len(s)-1])) {
+	if s = trace.Capital(s); strings.ContainsRune(".!?", rune(s[len(s)-1])) {
 		return s
 	}
 	return s + "."

@@ -126,7 +126,7 @@ func TestPlaylist(t *testing.T) {
 // and in the order of the run; and why, unless the script expected something else.
 func TestContentsDescribeTheRuns(t *testing.T) {
 	const own = "title: Mine\nshows: that & why it breaks\nsetup: {retry: {tries: 1}}\nscript:\n  - {run: A, to: before release last}\n  - wait: 11s\n  - {run: B, to: read}\n  - run: A\n" +
-		"expect:\n  - {verdict: FR, under: naive-del, because: a DEL asks nothing}\n  - {verdict: ok, under: get-then-del, because: a wrong guess}\n"
+		"expect:\n  - {verdict: FR, under: naive-del, because: n1 asks nothing}\n  - {verdict: ok, under: get-then-del, because: a wrong guess}\n"
 	dir := t.TempDir()
 	for name, text := range map[string]string{"mine.yaml": own, "talk.txt": "title Two & two\nsay Look <at> this.\nnaive-del mine.yaml\nget-then-del mine.yaml\nsetpx-lua late-release\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
@@ -145,8 +145,8 @@ func TestContentsDescribeTheRuns(t *testing.T) {
 	rest := contents
 	for _, want := range []string{
 		"<h1>Two &amp; two</h1>", "Look &lt;at&gt; this.",
-		"naive-del</b>: Mine", "!! FR", "That &amp; why it breaks.", template.HTMLEscapeString(list.Showings[0].Strategy.Summary),
-		"<b>foreign release (FR)</b>: A&#39;s DEL removes B&#39;s record.", "A DEL asks nothing.",
+		"naive-del</b>: Mine", "!! FR", "It shows that &amp; why it breaks.", template.HTMLEscapeString(list.Showings[0].Strategy.Summary),
+		"<b>foreign release (FR)</b>: A&#39;s DEL removes B&#39;s record.", "n1 asks nothing.",
 		"get-then-del</b>: Mine", "Not as expected: the file expects ok",
 		"setpx-lua</b>: A late release", "ok: nothing broke", "A holder that outlives its lease deletes its successor&#39;s lock.", "finds B&#39;s token and leaves it alone.",
 	} {

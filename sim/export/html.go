@@ -101,7 +101,7 @@ func sentence(s string) string {
 	if s == "" {
 		return ""
 	}
-	return strings.ToUpper(s[:1]) + s[1:] + "."
+	return trace.Capital(s) + "."
 }
 
 // breaks is said where a page opens at a failure.

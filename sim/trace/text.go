@@ -2,9 +2,12 @@ package trace
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // This file has the words for states that all views of a run share.
@@ -238,4 +241,20 @@ func (s *State) Quorum(need int) (owner int, split bool) {
 		}
 	}
 	return None, split
+}
+
+// server matches the name of a server at the beginning of a text.
+var server = regexp.MustCompile(`^n[1-9](r[1-9])?\b`)
+
+// Capital begins a sentence: with a capital, unless it begins with the name of a server, which is
+// written small everywhere.
+func Capital(s string) string {
+	if server.MatchString(s) {
+		return s
+	}
+	first, n := utf8.DecodeRuneInString(s)
+	if n == 0 {
+		return ""
+	}
+	return string(unicode.ToUpper(first)) + s[n:]
 }
