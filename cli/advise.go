@@ -176,7 +176,13 @@ func writeRun(b *strings.Builder, r *advice.Run) {
 	if s, err := scenarios.Find(r.Scenario); err == nil {
 		why = s.Title + ". " + s.Because(r.Strategy)
 	}
-	b.WriteString(wrap(fmt.Sprintf("  %-9s %-24s", r.Verdict, r.Scenario), 37, why))
+	const column = 36
+	label := fmt.Sprintf("  %-9s %s", r.Verdict, r.Scenario)
+	if len(label) > column { // it has a line of its own
+		b.WriteString(label + "\n")
+		label = ""
+	}
+	b.WriteString(wrap(fmt.Sprintf("%-*s", column, label), column+1, why))
 }
 
 // writeOthers names the locks that were not recommended, by what rules them out.

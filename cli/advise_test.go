@@ -41,6 +41,26 @@ func TestAdvise(t *testing.T) {
 	}
 }
 
+// The reasons stand in one column, also below a name that is longer than its own.
+func TestAdviceHasColumns(t *testing.T) {
+	out, _, _ := run(t, "", strings.Fields("advise --for correctness --token yes --servers several")...)
+	_, runs, _ := strings.Cut(out, "Run just now, because of your answers\n")
+	runs, _, _ = strings.Cut(runs, "\nConditions of")
+	long := 0
+	for l := range strings.Lines(runs) {
+		switch l = strings.TrimSuffix(l, "\n"); {
+		case l == "" || strings.HasPrefix(l, "No question"):
+		case strings.HasSuffix(l, " fenced-write-unfenced-read"):
+			long++
+		case len(l) < 38 || l[36] != ' ' || l[37] == ' ':
+			t.Errorf("it doesn't begin in its column: %q", l)
+		}
+	}
+	if long != 1 {
+		t.Errorf("%d long names in\n%s", long, runs)
+	}
+}
+
 // Everything that has a name can be explained, by it.
 func TestEverythingIsExplained(t *testing.T) {
 	for name, want := range map[string][]string{
