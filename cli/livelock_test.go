@@ -43,7 +43,7 @@ func TestLivelockText(t *testing.T) {
 		"with up to 2 tries each time, 200ms apart",
 		"wait if nobody holds the lock and somebody keeps asking, somebody is granted it within 1.2s, whatever was left behind before",
 		"assumed for LV and for that wait: at some time things stop going wrong",
-		"a record goes before or after whatever happens in the millisecond that ends its life",
+		"A record goes before or after whatever happens in the millisecond that ends its life",
 	} {
 		if !strings.Contains(flat, want) {
 			t.Errorf("exit status %d: %q is missing in\n%s%s", status, want, out, errs)

@@ -127,6 +127,10 @@ func TestFindings(t *testing.T) {
 		"a release through another connection of a pool": {
 			lines: []string{"00.000 A set lock ta nx px 9000", "01.000 D del lock", "02.000 B set lock tb nx px 9000", "03.000 D del lock"},
 		},
+		"a removal through a pool that looks like a late release": {
+			lines: []string{"00.000 A set lock ta nx px 3000", "01.000 D del lock", "02.000 A set lock tb nx px 3000", "06.000 B set lock tc nx px 3000", "07.000 A del lock"},
+			want:  []string{`two-holders possible 6`, `foreign-release possible 6`},
+		},
 		"a flush": {
 			lines: []string{"00.000 A set lock ta nx px 9000", "01.000 D flushall", "02.000 B set lock tb nx px 9000"},
 			want:  []string{`two-holders likely 4 the holder of "tb" gets it during the lease of the holder of "ta" (line 3), which lasts for another 7s; the record of the holder of "ta" was removed by FLUSHALL of 10.0.0.4:5004 (line 4)`},

@@ -23,12 +23,13 @@ type tenure struct {
 	assumed bool          // the key was taken for free because nothing in the log says otherwise
 	ends    time.Duration // when the lease that its own commands have given it is over; 0 if never
 
-	lost   string        // how it lost the record, if it did not give that back
-	lostAt time.Duration // and when
-	since  int           // the number of grants of the key until then
-	bare   time.Duration // since when the record has had no expiry; 0 if it has one
-	robbed bool          // another holder's release removed the record
-	told   *tenure       // the last one that was found to hold the lock beside it
+	lost    string        // how it lost the record, if it did not give that back
+	lostAt  time.Duration // and when
+	since   int           // the number of grants of the key until then
+	bare    time.Duration // since when the record has had no expiry; 0 if it has one
+	robbed  bool          // another holder's release removed the record
+	guessed bool          // and that holder was told by its connection alone
+	told    *tenure       // the last one that was found to hold the lock beside it
 
 	// doubtful is the removal of the record by a connection that isn't known to hold the lock: by
 	// the holder itself, through another connection of its pool, unless the holder is heard of later.
@@ -59,6 +60,7 @@ type replay struct {
 	locks  map[place]*held
 	shapes map[string]*shape
 
+	guessed bool    // the holder for whom a command acts was told by its connection alone
 	call    command // of the script that is running, if a command comes from one
 	caller  string
 	scripts map[string]effect // by their text or hash: what they are seen to do, anywhere in the log
@@ -216,6 +218,7 @@ func (h *held) successor(t *tenure) *tenure {
 
 // called looks at a call of a script, before what it did: its arguments tell whose call it is.
 func (r *replay) called(h *held, e *Entry, c *command) {
+	r.guessed = !h.shape.tells()
 	does := r.scripts[c.script]
 	if does == takes || does == extends && !h.shape.tells() {
 		return
@@ -241,12 +244,12 @@ func (r *replay) actor(h *held, e *Entry, by string) *tenure {
 		all = append([]*tenure{h.now}, h.past...)
 	}
 	mine := func(t *tenure) bool { return t.doubtful == nil && t.from == by }
-	if h.shape.tells() {
+	if r.guessed = true; h.shape.tells() {
 		switch seen := r.got[by]; {
 		case e.From == "lua":
-			mine = func(t *tenure) bool { return slices.Contains(r.call.argv, t.token) }
+			r.guessed, mine = false, func(t *tenure) bool { return slices.Contains(r.call.argv, t.token) }
 		case seen.place == h.place && slices.ContainsFunc(all, func(t *tenure) bool { return t.token == seen.value }):
-			mine = func(t *tenure) bool { return t.token == seen.value }
+			r.guessed, mine = false, func(t *tenure) bool { return t.token == seen.value }
 		}
 	}
 	if i := slices.IndexFunc(all, mine); i >= 0 {
@@ -348,6 +351,7 @@ func (r *replay) granted(h *held, e *Entry, by, form, value string) {
 	h.grants++
 	h.shape.took(form, value)
 	for _, p := range h.past {
+		r.guessed = p.guessed
 		r.beside(h, e, p, t, "gets it")
 	}
 }
@@ -430,7 +434,7 @@ func (r *replay) removed(h *held, e *Entry, c *command, by string, who *tenure) 
 		h.now = nil
 	case who != nil:
 		r.foreign(h, who, t, e, c.name)
-		t.robbed = true
+		t.robbed, t.guessed = true, r.guessed
 		h.loses(fmt.Sprintf("was removed by %s of %s (line %d)", c.name, h.shape.name(who), e.Line), e.At)
 		h.forget(who)
 	case h.shape.stamped && stampOver(t.token, e.At):

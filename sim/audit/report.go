@@ -70,6 +70,8 @@ type Finding struct {
 	At   time.Time
 	Line int // in the log
 	Text string
+
+	guessed bool // it rests on who uses a connection
 }
 
 // Lock is a lock, or many whose keys differ in numbers alone.
@@ -217,6 +219,7 @@ func (r *replay) conclude(entries []Entry) *Report {
 	delete(clients, "lua")
 	rep.Clients = len(clients)
 	for _, s := range r.shapes {
+		s.doubts()
 		s.Takes, s.Gives = commonest(s.forms), commonest(s.gives)
 		s.Extends = s.extended > 0
 		s.Token = s.tokenText()
@@ -233,6 +236,17 @@ func (r *replay) conclude(entries []Entry) *Report {
 		return cmp.Or(cmp.Compare(a.worst(), b.worst()), cmp.Compare(b.Granted, a.Granted), cmp.Compare(a.DB, b.DB), strings.Compare(a.Key, b.Key))
 	})
 	return rep
+}
+
+// doubts takes back what is said of holders who were told by their connections, if the log shows
+// that these are shared: a connection has removed a record that another one had stored.
+func (s *shape) doubts() {
+	for i := range s.Findings {
+		if f := &s.Findings[i]; f.guessed && s.byOthers > 0 && s.tells() && f.Kind != NoExpiry {
+			f.Sure = Possible
+			f.Why = strings.TrimPrefix(f.Why+"; the connections of this lock are shared, and the command may be another holder's", "; ")
+		}
+	}
 }
 
 // worst is the worst kind of finding, or more than all of them.
@@ -268,7 +282,7 @@ func commonest(count map[string]int) []string {
 func moment(at time.Duration) time.Time { return time.Unix(0, int64(at)).UTC() }
 
 func (r *replay) finds(h *held, e *Entry, f Finding) {
-	f.Key, f.At, f.Line = h.key, moment(e.At), e.Line
+	f.Key, f.At, f.Line, f.guessed = h.key, moment(e.At), e.Line, r.guessed
 	h.shape.Findings = append(h.shape.Findings, f)
 }
 
