@@ -37,7 +37,7 @@ var floors = []string{
 	"sim/solo sim/verify sim/serve sim/bubble",
 	"sim sim/export sim/audit sim/adapter",
 	"sim/monitor sim/process sim/redis sim/timeline",
-	"sim/resp",
+	"sim/resp scenarios/text",
 	"sim/trace",
 	"strategies sim/claims sim/suggest sim/spawn sim/redis/redistest cli/starter",
 	"sim/testenv",

@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"lockstep/scenarios/text"
 	"lockstep/sim"
 	"lockstep/sim/testenv"
 )
@@ -67,12 +68,12 @@ func checkMessage(t *testing.T, err error) {
 		}
 		return
 	}
-	text := err.Error()
-	if !strings.HasPrefix(text, "fuzz.yaml:") || !utf8.ValidString(text) || strings.ContainsFunc(text, forbidden) || strings.ContainsAny(text, "\n\t") {
-		t.Errorf("the message is %q", text)
+	said := err.Error()
+	if !strings.HasPrefix(said, "fuzz.yaml:") || !utf8.ValidString(said) || strings.ContainsFunc(said, text.Forbidden) || strings.ContainsAny(said, "\n\t") {
+		t.Errorf("the message is %q", said)
 	}
-	if len(text) > 1000 {
-		t.Errorf("the message has %d bytes: %s", len(text), text)
+	if len(said) > 1000 {
+		t.Errorf("the message has %d bytes: %s", len(said), said)
 	}
 }
 

@@ -2,19 +2,17 @@ package scenarios
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
 
+	"lockstep/scenarios/text"
 	"lockstep/sim/suggest"
 )
 
@@ -46,15 +44,12 @@ func parse(file string, data []byte, kind document) (value, error) {
 		return value{}, fmt.Errorf("%s:1: the file has more than %d bytes, the most that %s can have", file, maxFile, kind.name)
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	if err := isText(data); err != nil {
-		return value{}, fmt.Errorf("%s:%w", file, err)
-	}
-	if err := nesting(data); err != nil {
+	if err := text.Check(data); err != nil {
 		return value{}, fmt.Errorf("%s:%w", file, err)
 	}
 	doc, err := parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey()) // entries has the better message
 	if err != nil {
-		return value{}, syntaxError(file, err)
+		return value{}, text.SyntaxError(file, err)
 	}
 	if len(doc.Docs) > 1 && (doc.Docs[0].Body != nil || doc.Docs[1].Body != nil) {
 		return value{}, fmt.Errorf("%s:%d: a second document begins here, and %s is one", file, secondDocument(doc.Docs[1]), kind.name)
@@ -75,93 +70,6 @@ func secondDocument(d *ast.DocumentNode) int {
 		return d.Start.Position.Line
 	}
 	return line(d.Body)
-}
-
-// isText refuses bytes that are not UTF-8 text, and characters that YAML doesn't allow:
-// above all control characters, which would reach the terminal.
-func isText(data []byte) error {
-	row := 1
-	for i := 0; i < len(data); {
-		r, size := utf8.DecodeRune(data[i:])
-		switch {
-		case r == utf8.RuneError && size == 1:
-			return fmt.Errorf("%d: this is not text: the byte 0x%02x is not UTF-8", row, data[i])
-		case r == '\n':
-			row++
-		case forbidden(r) && r != '\r':
-			return fmt.Errorf("%d: this is not text: it has the control character %U", row, r)
-		}
-		i += size
-	}
-	return nil
-}
-
-// forbidden reports whether a character can't stand in a text, because it is invisible or
-// changes how others are shown.
-func forbidden(r rune) bool {
-	const nonJoiner, joiner = '\u200c', '\u200d' // Persian and emoji need them
-	return !unicode.IsGraphic(r) && r != '\n' && r != '\t' && r != nonJoiner && r != joiner
-}
-
-// nesting bounds the depth of brackets: without a bound they would exhaust the parser's
-// stack.
-func nesting(data []byte) error {
-	depth, row := 0, 1
-	for _, b := range data {
-		switch b {
-		case '[', '{':
-			depth++
-		case ']', '}':
-			depth = max(0, depth-1)
-		case '\n':
-			row++
-		}
-		if depth > 200 {
-			return fmt.Errorf("%d: more than 200 brackets are open", row)
-		}
-	}
-	return nil
-}
-
-// syntaxError is the parser's own error, cut down to the line and the reason.
-func syntaxError(file string, err error) error {
-	var at interface{ GetToken() *token.Token }
-	row := 1
-	if errors.As(err, &at) && at.GetToken() != nil && at.GetToken().Position != nil {
-		row = at.GetToken().Position.Line
-	}
-	reason := err.Error()
-	var said interface{ GetMessage() string }
-	if errors.As(err, &said) {
-		reason = said.GetMessage()
-	}
-	first, _, _ := strings.Cut(reason, "\n")
-	if _, rest, found := strings.Cut(first, "] "); found && strings.HasPrefix(first, "[") {
-		first = rest
-	}
-	first = suggest.Clip(first)
-	for said, better := range inOtherWords {
-		if strings.HasPrefix(first, said) {
-			first = better
-		}
-	}
-	return fmt.Errorf("%s:%d: this is not YAML: %s", file, row, first)
-}
-
-// inOtherWords translates the parser's errors, which speak of YAML's grammar, for
-// authors of scenarios. No key begins with another.
-var inOtherWords = map[string]string{
-	"found character '\t'":                               "a tab stands where only spaces can",
-	"mapping value is not allowed in this context":       "does a text with a colon lack its quotes, or is the next line indented too far?",
-	"value is not allowed in this context":               "is this line indented like those that it belongs to?",
-	"non-map value is specified":                         "is this line, or the next one, indented like those that it belongs to, and has each key its colon and a space after that?",
-	"unexpected key name":                                "is a colon missing after a key, or the space after the colon?",
-	"could not find end character of double-quoted text": "a quote is not closed",
-	"could not find end character of single-quoted text": "a quote is not closed",
-	"sequence end token ']' not found":                   "a bracket is not closed",
-	"',' or ']' must be specified":                       "a comma or a closing bracket is missing",
-	"could not find flow mapping end token '}'":          "a brace is not closed",
-	"',' or '}' must be specified":                       "a comma or a closing brace is missing",
 }
 
 func line(n ast.Node) int {
@@ -357,7 +265,7 @@ func (v value) scalar() (s string, is bool, err error) {
 	default:
 		return "", false, v.plain()
 	}
-	if i := strings.IndexFunc(s, forbidden); i >= 0 {
+	if i := strings.IndexFunc(s, text.Forbidden); i >= 0 {
 		r, _ := utf8.DecodeRuneInString(s[i:])
 		return "", true, v.errorf("%s has the control character %U", v.subject(), r)
 	}
