@@ -40,7 +40,8 @@ const (
 	savesDone    // those that have finished or crashed in one row
 	savesStore   // accesses stand in the clients' rows, too
 	savesVotes   // the state pane has them
-	savesClients // each client in one row
+	savesClients // each client in one row that does not believe that it has the lock
+	savesBeliefs // those that do, too: what they think is then said to be left out
 	savesProbe   // it is no client of the script
 )
 
@@ -48,8 +49,9 @@ const (
 // client of the script. With few rows it gives up, in this order: empty rows, a row for each node, the second row of the probe and of
 // clients that have done nothing yet, and the rows of the damage where there is none; the second row of clients that have finished or crashed, the
 // row of the store, the nodes' records. The deeds and the belief of a client that goes on share a row only
-// in windows that have no room for two; a window with LeastRows has. The records of the
-// nodes, the believers and what is broken are never given up.
+// in windows that have no room for two; a window with LeastRows has. Those of one that believes that it has the lock are the last to share
+// one. The records of the nodes, the believers and what is broken are never given up. Where not even one row for each client has room,
+// those are left out, by name, that have least to do with what is broken there.
 func PlanLanes(r *timeline.Timeline, pos, rows int) []Lane {
 	return planLanes(r, stageAt(r, pos), rows, airy)
 }
@@ -68,7 +70,7 @@ func SteadyLanes(r *timeline.Timeline, pos, rows int, fill bool) []Lane {
 		started: func(l timeline.Lane) bool {
 			return l.Kind == timeline.Store || ofClient(l) && r.Clients[l.Index] != trace.Probe || now.started(l)
 		},
-		done: func(int) bool { return false }, whole: savesDone,
+		done: func(int) bool { return false }, believes: func(int) bool { return true }, part: now.part, whole: savesDone,
 	}
 	if fill {
 		return planLanes(r, steady, rows, func(int) int { return 0 })
@@ -78,9 +80,11 @@ func SteadyLanes(r *timeline.Timeline, pos, rows int, fill bool) []Lane {
 
 // stage says how far a run has come.
 type stage struct {
-	started func(timeline.Lane) bool // something has happened in the lane of a client or of the damage
-	done    func(client int) bool    // a client has finished or crashed, and does not believe that it has the lock
-	whole   int                      // the way of saving rows that gives up the row of what is broken, where nothing is
+	started  func(timeline.Lane) bool // something has happened in the lane of a client or of the damage
+	done     func(client int) bool    // a client has finished or crashed, and does not believe that it has the lock
+	believes func(client int) bool    // a client believes that it has the lock
+	part     func(client int) bool    // a client takes part in the violation at the cursor, or in the last one before it
+	whole    int                      // the way of saving rows that gives up the row of what is broken, where nothing is
 }
 
 func stageAt(r *timeline.Timeline, pos int) stage {
@@ -99,8 +103,22 @@ func stageAt(r *timeline.Timeline, pos int) stage {
 			c := &r.Moments[pos].Clients[client]
 			return (c.Stopped || c.Crashed) && !c.Believed
 		},
-		whole: savesIdle,
+		believes: func(client int) bool { return r.Moments[pos].Clients[client].Believed },
+		part:     func(client int) bool { return takesPart(r, pos, client) },
+		whole:    savesIdle,
 	}
+}
+
+// takesPart reports whether one of the events of the violations at a position is a client's; where none is complete there,
+// of those that were last.
+func takesPart(r *timeline.Timeline, pos, client int) bool {
+	all, fresh := r.Breached(pos)
+	if len(fresh) == 0 && len(all) > 0 {
+		_, fresh = r.Breached(all[len(all)-1].Pos)
+	}
+	return slices.ContainsFunc(fresh, func(b timeline.Breach) bool {
+		return slices.ContainsFunc(b.Events, func(seq int) bool { return r.Event(r.After(seq)).Client == client })
+	})
 }
 
 func ofClient(l timeline.Lane) bool { return l.Kind == timeline.Deeds || l.Kind == timeline.Belief }
@@ -131,11 +149,31 @@ func planLanes(r *timeline.Timeline, at stage, rows int, spare func(saving int) 
 	if keep < 0 {
 		return tail[len(tail)-max(min(rows, len(tail)), 0):]
 	}
-	cut := Lane{kind: laneHidden}
-	for _, l := range lanes[keep:first] {
-		cut.hidden = append(cut.hidden, r.Clients[l.Index])
+	kept, cut := slices.Clone(lanes[:first]), Lane{kind: laneHidden}
+	slices.SortStableFunc(kept, func(x, y Lane) int { return at.rank(x.Index) - at.rank(y.Index) })
+	kept = kept[:keep]
+	var shown []Lane
+	for _, l := range lanes[:first] {
+		if slices.ContainsFunc(kept, func(k Lane) bool { return k.Lane == l.Lane }) {
+			shown = append(shown, l)
+		} else {
+			cut.hidden = append(cut.hidden, r.Clients[l.Index])
+		}
 	}
-	return append(append(lanes[:keep:keep], cut), tail...)
+	return append(append(shown, cut), tail...)
+}
+
+// rank orders clients where some have no row: those first without whom the picture says least.
+func (s *stage) rank(client int) int {
+	switch {
+	case s.part(client):
+		return 0
+	case s.believes(client):
+		return 1
+	case !s.done(client):
+		return 2
+	}
+	return 3
 }
 
 // LeastRows is how many rows a diagram needs, the axis included, in which every client has one
@@ -154,9 +192,15 @@ func WholeRows(r *timeline.Timeline, pos int) int {
 	return AxisRows + len(lanesFor(r, stageAt(r, pos), savesIdle))
 }
 
+// BelievingRows is how many rows a diagram needs, the axis included, that has what every client does, and what those think who
+// believe that they have the lock.
+func BelievingRows(r *timeline.Timeline, pos int) int {
+	return AxisRows + len(lanesFor(r, stageAt(r, pos), savesClients))
+}
+
 // FewestRows is how many rows a diagram needs, the axis included, in which no client is left out.
 func FewestRows(r *timeline.Timeline, pos int) int {
-	return AxisRows + len(lanesFor(r, stageAt(r, pos), savesClients))
+	return AxisRows + len(lanesFor(r, stageAt(r, pos), savesBeliefs))
 }
 
 func lanesFor(r *timeline.Timeline, at stage, saving int) []Lane {
@@ -191,7 +235,7 @@ func lanesFor(r *timeline.Timeline, at stage, saving int) []Lane {
 
 // inOneRow reports whether a way of saving rows gives a client's activity and belief one row.
 func inOneRow(r *timeline.Timeline, l timeline.Lane, at stage, saving int) bool {
-	return saving >= savesClients || saving >= savesIdle && r.Clients[l.Index] == trace.Probe || saving >= savesDone && at.done(l.Index)
+	return saving >= savesBeliefs || saving >= savesClients && !at.believes(l.Index) || saving >= savesIdle && r.Clients[l.Index] == trace.Probe || saving >= savesDone && at.done(l.Index)
 }
 
 // leavesOut reports whether a way of saving rows gives up a lane.
@@ -253,7 +297,8 @@ func (l Lane) label(t *trace.Trace) (name, what string) {
 }
 
 // LeftOut counts and names the rows of a run's diagram that have something to show at a position and are not among
-// the lanes: neither by themselves nor in one row with another, nor in one that names what it stands for. It is empty where all are.
+// the lanes: neither by themselves nor in one row with another, nor in one that names what it stands for. A row that a client has for
+// what it does and what it thinks lacks that it believes. It is empty where all are.
 func LeftOut(r *timeline.Timeline, pos int, lanes []Lane) (n int, names string) {
 	var rows, thinking []string
 	at := stageAt(r, pos)
@@ -262,6 +307,8 @@ func LeftOut(r *timeline.Timeline, pos int, lanes []Lane) (n int, names string) 
 	}
 	for _, l := range r.Lanes() {
 		switch {
+		case l.Kind == timeline.Belief && at.believes(l.Index) && slices.ContainsFunc(lanes, func(o Lane) bool { return o.kind == laneClient && o.Index == l.Index }):
+			thinking = append(thinking, r.Clients[l.Index]) // what it does lies over it
 		case shown(l):
 		case l.Kind == timeline.Belief && !shown(timeline.Lane{Kind: timeline.Deeds, Index: l.Index}): // the client is named
 		case l.Kind == timeline.Belief && at.started(l):

@@ -45,8 +45,10 @@ type plot struct {
 	hidden int   // marks that others cover
 	signs  []drawnSign
 	frame  map[string]bool
-	short  []string    // the clients' names beside marks
-	names  []draw.Sign // those of them that are shortened
+	short  []string     // the clients' names beside marks
+	labels []label      // of the lane that is drawn
+	marked map[int]bool // columns of the plot in it that have a mark
+	names  []draw.Sign  // those of them that are shortened
 }
 
 // drawnSign is a glyph that was drawn as such, not as a letter of a label.
@@ -54,6 +56,16 @@ type drawnSign struct {
 	x, y  int
 	glyph string
 	kind  trace.Kind // of the event whose mark it is
+}
+
+// label is the name of a bar, in forms that get shorter: written when the marks of its lane are there, so that none of them
+// stands among its letters.
+type label struct {
+	y     int
+	span  timeline.Span
+	ink   draw.Ink
+	texts []string
+	over  bool // it is rather written over marks than not at all
 }
 
 // Drawn says what a timeline shows.
@@ -122,6 +134,12 @@ func (tl *plot) put(x, y int, glyph string, k draw.Ink) {
 	tl.signs = append(tl.signs, drawnSign{x: x, y: y, glyph: glyph})
 }
 
+// mark draws a glyph that no label is to be written over.
+func (tl *plot) mark(x, y int, glyph string, k draw.Ink) {
+	tl.put(x, y, glyph, k)
+	tl.marked[x-tl.x0] = true
+}
+
 // drawLit numbers the highlighted events on the ruler, and lights their marks. At the cursor the number stands beside it.
 func (tl *plot) drawLit() {
 	for i, seq := range tl.Lit {
@@ -164,18 +182,37 @@ func (tl *plot) bar(y int, s timeline.Span, glyph string, k draw.Ink, labels ...
 	for x := s.First; x < s.Next; x++ {
 		tl.put(tl.x0+x, y, glyph, k)
 	}
-	tl.label(y, s, k, labels...)
+	if len(labels) > 0 {
+		tl.labels = append(tl.labels, label{y, s, k, labels, false})
+	}
 }
 
-// label writes into a bar the first of the texts for which there is room beside
-// some of the bar's glyph.
-func (tl *plot) label(y int, s timeline.Span, k draw.Ink, labels ...string) {
-	for _, label := range labels {
-		if w := draw.Width(label); s.Next-s.First > w+2 {
-			tl.c.Text(tl.x0+s.First+2, y, w, label, k)
-			return
+// writeLabels writes into each bar of the lane the first of its texts for which there is room between the marks, beside some of
+// the bar's glyph: near the bar's beginning, or as near to it as the marks leave room.
+func (tl *plot) writeLabels() {
+	for _, l := range tl.labels {
+		for _, text := range l.texts {
+			if x, fits := tl.placeOf(&l, draw.Width(text)); fits {
+				tl.c.Text(tl.x0+x, l.y, draw.Width(text), text, l.ink)
+				break
+			}
 		}
 	}
+	tl.labels = tl.labels[:0]
+}
+
+// placeOf is the first column at which a text of a label has room.
+func (tl *plot) placeOf(l *label, width int) (int, bool) {
+	free := 0
+	for x := l.span.First + 2; x < l.span.Next-1; x++ {
+		if free++; tl.marked[x] && !l.over {
+			free = 0
+		}
+		if free == width {
+			return x - width + 1, true
+		}
+	}
+	return 0, false
 }
 
 // events calls do for every event that is shown, with its plot column.
@@ -229,11 +266,13 @@ func (tl *plot) isActor(l Lane) bool {
 }
 
 func (tl *plot) drawLane(l Lane, y int) {
+	tl.marked = map[int]bool{}
 	switch l.kind {
 	case laneBlank:
 		return
 	case laneClient:
 		tl.drawClient(l.Lane, y)
+		tl.writeLabels()
 		tl.introduce(l.Lane, y)
 		return
 	case laneVotes:
@@ -256,15 +295,9 @@ func (tl *plot) drawLane(l Lane, y int) {
 		tl.drawBar(l.Lane, y, s)
 	}
 	tl.marks(l.Lane, y)
-	for _, s := range spans {
-		if s.Kind == timeline.Down { // the word says more than the commands that fail there
-			tl.label(y, s, draw.Dim, downLabel)
-		}
-	}
+	tl.writeLabels()
 	tl.introduce(l.Lane, y)
 }
-
-const downLabel = " down "
 
 // introduce says before the probe's first deed what this client is, of which no script tells.
 func (tl *plot) introduce(l timeline.Lane, y int) {
@@ -318,7 +351,8 @@ func (tl *plot) drawBar(l timeline.Lane, y int, s timeline.Span) {
 	case timeline.Stored:
 		tl.drawRecord(y, s, l.Index, k)
 	case timeline.Down:
-		tl.bar(y, s, t.Down, draw.Dim, downLabel)
+		tl.bar(y, s, t.Down, draw.Dim)
+		tl.labels = append(tl.labels, label{y, s, draw.Dim, []string{" down "}, true}) // it says more than the commands that fail there
 	case timeline.Enough:
 		name := tl.Clients[s.Client]
 		tl.bar(y, s, t.Bar(s.Client), k, name+" has enough nodes", name)
@@ -390,7 +424,7 @@ func (tl *plot) drawRecord(y int, s timeline.Span, node int, k draw.Ink) {
 	case was.Written != s.Written || !was.Present:
 		tl.bracket(tl.x0+s.First, y, tl.Theme.Open, k)
 	case was.Expires != s.Expires:
-		tl.put(tl.x0+s.First, y, tl.Theme.Extend, k) // the words before it are of another expiry
+		tl.mark(tl.x0+s.First, y, tl.Theme.Extend, k) // the words before it are of another expiry
 	}
 	if s.Next == len(tl.at) || at(s.Next).Written == s.Written {
 		return
@@ -405,6 +439,7 @@ func (tl *plot) drawRecord(y int, s timeline.Span, node int, k draw.Ink) {
 // bracket draws an end of a record.
 func (tl *plot) bracket(x, y int, glyph string, k draw.Ink) {
 	tl.c.Put(x, y, glyph, k)
+	tl.marked[x-tl.x0] = true
 	tl.frame[tl.Theme.Enter+" "+tl.Theme.Leave] = true
 }
 
@@ -458,27 +493,41 @@ func (tl *plot) drawBelievers(y int) {
 	}
 }
 
-// drawBreaches names the properties where they broke. Names that would run into each
-// other are joined at the first one's place; a name that would run out of the window
-// stands further left.
+// drawBreaches names the properties where they broke. Names that would run into each other are joined at the first one's
+// place; a name that would run out of the window stands further left, and is joined with those that are in its way there.
 func (tl *plot) drawBreaches(y int) {
 	all, _ := tl.Breached(tl.Pos)
-	for i := 0; i < len(all); {
-		x := tl.Axis.Cols[all[i].Pos] - tl.offset
-		first, text := i, ""
-		for ; i < len(all); i++ {
-			if next := tl.Axis.Cols[all[i].Pos] - tl.offset; next > x+draw.Width(text) {
+	type name struct {
+		x, first int // its column, and the first of its breaches
+		text     string
+	}
+	var names []name
+	for i := range all {
+		n := name{tl.Axis.Cols[all[i].Pos] - tl.offset, i, CodesOf(all[i : i+1])}
+		if n.x < 0 || n.x >= tl.width {
+			continue
+		}
+		for {
+			n.x = max(min(n.x, tl.width-draw.Width(n.text)), 0)
+			last := len(names) - 1
+			if last < 0 || names[last].x+draw.Width(names[last].text) < n.x {
 				break
 			}
-			text = CodesOf(all[first : i+1])
+			n = name{names[last].x, names[last].first, CodesOf(all[names[last].first : i+1])}
+			names = names[:last]
+		}
+		names = append(names, n)
+	}
+	for i, n := range names {
+		next := len(all)
+		if i+1 < len(names) {
+			next = names[i+1].first
 		}
 		k := draw.Alarm
-		if len(failures(all[first:i])) == 0 {
+		if len(failures(all[n.first:next])) == 0 {
 			k = draw.Strong
 		}
-		if w := draw.Width(text); x >= 0 && x < tl.width {
-			tl.c.Text(tl.x0+max(min(x, tl.width-w), 0), y, w, text, k)
-		}
+		tl.c.Text(tl.x0+n.x, y, draw.Width(n.text), n.text, k)
 	}
 }
 
@@ -517,7 +566,7 @@ func (tl *plot) marks(l timeline.Lane, y int) {
 				tl.names = append(tl.names, sign)
 			}
 		}
-		tl.put(tl.x0+x, y, glyph, k)
+		tl.mark(tl.x0+x, y, glyph, k)
 		tl.signs[len(tl.signs)-1].kind = e.Kind
 	})
 }

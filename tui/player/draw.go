@@ -69,9 +69,10 @@ func (p *Player) wish(r draw.Rectangle) (told, least int) {
 			room = layout.RoomBeside(rows, r.H+1)
 		}
 	}
-	if s.Uncut() > room {
-		least = pane.FewestRows(p.Run, p.Pos)
-		room = layout.RoomBeside(least, r.H+1)
+	for _, rows := range []int{pane.BelievingRows(p.Run, p.Pos), pane.FewestRows(p.Run, p.Pos)} {
+		if s.Uncut() > room {
+			least, room = rows, layout.RoomBeside(rows, r.H+1)
+		}
 	}
 	lines, _ := s.Squeezed(room)
 	return len(lines), least

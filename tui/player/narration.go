@@ -37,7 +37,7 @@ func (p *Player) story(width int, whole bool) told.Story {
 		t.Gap()
 	}
 	p.tellCause(&t)
-	s := told.Story{Evidence: told.Part{From: len(t.Lines)}, Scrolls: p.Scrolls}
+	s := told.Story{Evidence: told.Part{From: len(t.Lines)}, Scrolls: p.Scrolls, Width: width - 1, More: p.more}
 	s.Current = p.tellEvidence(&t, width-1, whole)
 	s.Evidence.To = len(t.Lines)
 	p.tellStop(&t)
@@ -152,6 +152,11 @@ func (p *Player) tellEvidence(t *draw.Paragraphs, width int, whole bool) (curren
 		}
 	}
 	return current
+}
+
+// more says that so many events of the evidence have no row here.
+func (p *Player) more(n int) string {
+	return fmt.Sprintf("%s %d more (%s)", p.Theme.More, n, p.Keys.Evidence.Help().Key)
 }
 
 // tellStop names a lock that withstands the violation at hand under the same script.

@@ -12,8 +12,10 @@ import (
 type Story struct {
 	Lines          []draw.Line
 	Evidence, Hint Part
-	Current        int  // the line of the evidence that the status row has, too; negative if there is none
-	Scrolls        bool // what has no row can be scrolled to: then no evidence goes whose number stands on the ruler
+	Current        int                // the line of the evidence that the status row has, too; negative if there is none
+	Scrolls        bool               // what has no row can be scrolled to: then no evidence goes whose number stands on the ruler
+	Width          int                // of the lines at most
+	More           func(n int) string // says that so many events of the evidence have no row
 }
 
 // Part are lines of a story: those from one up to another.
@@ -34,7 +36,8 @@ func (s *Story) Least() int {
 func (s *Story) Uncut() int { return s.Least() - (s.Evidence.To - s.Evidence.From) }
 
 // Squeezed leaves out of lines that are more than rows: gaps, and then lines of the evidence,
-// whose numbers stand on the ruler as well; that of the event at the cursor first. Gaps stand below
+// whose numbers stand on the ruler as well; that of the event at the cursor first, which the status row has. Of the
+// others it says how many there are: each event of the evidence takes one line where rows are few. Gaps stand below
 // the evidence. It returns the hint's place among those that are left.
 func (s *Story) Squeezed(rows int) ([]draw.Line, Part) {
 	lines, below := slices.Clone(s.Lines), len(s.Lines)-s.Hint.To
@@ -52,11 +55,24 @@ func (s *Story) Squeezed(rows int) ([]draw.Line, Part) {
 		proof.To--
 	}
 	if over := min(len(lines)-rows, proof.To-proof.From); over > 0 && !s.Scrolls {
-		lines = slices.Delete(lines, proof.From, proof.From+over)
+		lines = s.without(lines, proof, over)
 	}
 	if s.Hint.From == s.Hint.To {
 		return lines, Part{}
 	}
 	end := len(lines) - below
 	return lines, Part{end - (s.Hint.To - s.Hint.From), end}
+}
+
+// without leaves out the first events of the evidence, and says so: at the end of the line above, or else in a line of
+// its own, for which one event more goes.
+func (s *Story) without(lines []draw.Line, proof Part, n int) []draw.Line {
+	if at := proof.From - 1; at >= 0 {
+		if more := draw.Text("  "+s.More(n), draw.Strong); lines[at].Width()+draw.Width(more.Text) <= s.Width {
+			lines[at] = append(slices.Clip(lines[at]), more)
+			return slices.Delete(lines, proof.From, proof.From+n)
+		}
+	}
+	n = min(n+1, proof.To-proof.From)
+	return slices.Replace(lines, proof.From, proof.From+n, draw.Line{draw.Text("    "+s.More(n), draw.Strong)})
 }
