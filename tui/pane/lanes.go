@@ -298,7 +298,7 @@ func (l Lane) label(t *trace.Trace) (name, what string) {
 
 // LeftOut counts and names the rows of a run's diagram that have something to show at a position and are not among
 // the lanes: neither by themselves nor in one row with another, nor in one that names what it stands for. A row that a client has for
-// what it does and what it thinks lacks that it believes. It is empty where all are.
+// what it does and what it thinks lacks that it believes where it does something else than run. It is empty where all are.
 func LeftOut(r *timeline.Timeline, pos int, lanes []Lane) (n int, names string) {
 	var rows, thinking []string
 	at := stageAt(r, pos)
@@ -307,8 +307,8 @@ func LeftOut(r *timeline.Timeline, pos int, lanes []Lane) (n int, names string) 
 	}
 	for _, l := range r.Lanes() {
 		switch {
-		case l.Kind == timeline.Belief && at.believes(l.Index) && slices.ContainsFunc(lanes, func(o Lane) bool { return o.kind == laneClient && o.Index == l.Index }):
-			thinking = append(thinking, r.Clients[l.Index]) // what it does lies over it
+		case l.Kind == timeline.Belief && covered(r, pos, l.Index) && slices.ContainsFunc(lanes, func(o Lane) bool { return o.kind == laneClient && o.Index == l.Index }):
+			thinking = append(thinking, r.Clients[l.Index])
 		case shown(l):
 		case l.Kind == timeline.Belief && !shown(timeline.Lane{Kind: timeline.Deeds, Index: l.Index}): // the client is named
 		case l.Kind == timeline.Belief && at.started(l):
@@ -323,6 +323,15 @@ func LeftOut(r *timeline.Timeline, pos int, lanes []Lane) (n int, names string) 
 		rows = append([]string{"what " + trace.List(thinking) + draw.Either(len(thinking) > 1, " think", " thinks")}, rows...)
 	}
 	return n, strings.Join(rows, ", ")
+}
+
+// covered reports whether a client believes that it has the lock, and does something that lies over this in a row for both.
+func covered(r *timeline.Timeline, pos, client int) bool {
+	switch r.Bar(timeline.Lane{Kind: timeline.Deeds, Index: client}, pos).Kind {
+	case timeline.Awake, timeline.Crashed, timeline.Empty:
+		return false
+	}
+	return r.Moments[pos].Clients[client].Believed
 }
 
 // shows reports whether a row shows a lane of the run, or names its client.

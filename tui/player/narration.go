@@ -104,7 +104,7 @@ func (p *Player) tellNote(t *draw.Paragraphs, n trace.Note, at string) {
 // the one whose evidence the reader goes round.
 func (p *Player) shown() (all []timeline.Breach) {
 	for i, b := range p.Run.Breaches {
-		if b.Pos == p.Pos || i == p.picked && p.Pos > 0 && p.evidence(p.Run.Event(p.Pos).Seq) > 0 {
+		if b.Pos == p.Pos || i == p.picked && p.Pos > 0 && slices.Contains(p.proof(), p.Run.Event(p.Pos).Seq) {
 			all = append(all, b)
 		}
 	}
@@ -128,9 +128,6 @@ func (p *Player) tellCause(t *draw.Paragraphs) {
 // the event at the cursor, or none.
 func (p *Player) tellEvidence(t *draw.Paragraphs, width int, whole bool) (current int) {
 	current = none
-	if p.picked == none || !slices.ContainsFunc(p.shown(), func(b timeline.Breach) bool { return b.Violation == p.Run.Breaches[p.picked].Violation }) {
-		return current
-	}
 	heads := p.Run.Heads(p.lit())
 	for n, seq := range p.lit() {
 		e := p.Run.Event(p.Run.After(seq))

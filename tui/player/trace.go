@@ -2,7 +2,9 @@ package player
 
 import (
 	"fmt"
+	"slices"
 
+	"lockstep/sim/timeline"
 	"lockstep/tui/draw"
 	"lockstep/tui/pane"
 )
@@ -43,17 +45,18 @@ func (p *Player) traceLines(r draw.Rectangle) (lines []draw.Line, at []int) {
 
 // evidence is the place of an event, from 1, among those that prove the violation
 // at hand, or 0.
-func (p *Player) evidence(seq int) int {
-	for i, s := range p.lit() {
-		if s == seq {
-			return i + 1
-		}
+func (p *Player) evidence(seq int) int { return slices.Index(p.lit(), seq) + 1 }
+
+// lit are the events that prove the violation that is told at the cursor: they have numbers only where the words do.
+func (p *Player) lit() []int {
+	if proof := p.proof(); p.picked != none && slices.ContainsFunc(p.shown(), func(b timeline.Breach) bool { return b.Violation == p.Run.Breaches[p.picked].Violation }) {
+		return proof
 	}
-	return 0
+	return nil
 }
 
-// lit are the events that prove the violation that was last shown.
-func (p *Player) lit() []int {
+// proof are the events that prove the violation that was last shown.
+func (p *Player) proof() []int {
 	if p.picked == none || p.picked >= len(p.Run.Breaches) {
 		return nil
 	}
