@@ -107,7 +107,11 @@ func (a *screens) open(msg screen.OpenMsg) (screen.Screen, error) {
 	case screen.CompareMsg:
 		return compare.New(a.App, msg), nil
 	case screen.SearchMsg:
-		return a.search(msg.Strategy), nil
+		m := a.search(msg.Strategy)
+		if msg.Run != nil {
+			m.Include(msg.Run)
+		}
+		return m, nil
 	case screen.SandboxMsg:
 		return orNone(game.New(a.App, msg))
 	case screen.GameMsg:

@@ -353,7 +353,7 @@ func (p *Player) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 	case key.Matches(k, p.Keys.Compare):
 		return nil, screen.Outcome{Open: p.comparePicker()}
 	case key.Matches(k, p.Keys.Explore):
-		return nil, screen.Outcome{To: screen.SearchMsg{Strategy: p.Strategy}}
+		return nil, screen.Outcome{To: p.searchMsg()}
 	case key.Matches(k, p.Keys.NextStep):
 		return p.nextStep(), screen.Outcome{}
 	case p.Run == nil:
@@ -370,6 +370,15 @@ func (p *Player) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 		p.looks(k)
 	}
 	return nil, screen.Outcome{}
+}
+
+// searchMsg asks for a search within bounds that have the faults of this run.
+func (p *Player) searchMsg() screen.SearchMsg {
+	msg := screen.SearchMsg{Strategy: p.Strategy}
+	if p.Run != nil {
+		msg.Run = p.Run.Trace
+	}
+	return msg
 }
 
 // moves handles the keys that move the cursor.

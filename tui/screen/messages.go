@@ -48,8 +48,11 @@ type CompareMsg struct {
 }
 
 // SearchMsg asks for the search of all schedules of a lock: the one that was left, if
-// there is one.
-type SearchMsg struct{ Strategy int }
+// there is one. Its bounds are to have the faults of a run, if one is given.
+type SearchMsg struct {
+	Strategy int
+	Run      *trace.Trace // or nil
+}
 
 // SandboxMsg asks for the sandbox that goes on from a position of a run.
 type SandboxMsg struct {

@@ -54,6 +54,8 @@ type Search struct {
 	heading string // that was set last among the results
 
 	overflows bool // the result is longer than its pane
+
+	included, lacks []string // faults of the run that the reader comes from: those by which the bounds were raised, and those that no search has
 }
 
 // setting is one of the bounds, with its name.
@@ -173,7 +175,7 @@ func (m *Search) changeStrategy(by int) {
 
 func (m *Search) setStrategy(to int) {
 	was := m.bounds
-	m.results = false // they are another lock's
+	m.results, m.included, m.lacks = false, nil, nil // they are another lock's
 	m.strategy, m.bounds = to, explore.Defaults(m.Library.Strategies[to])
 	m.bounds.Clients, m.bounds.Faults, m.bounds.Codes = was.Clients, was.Faults, was.Codes
 	m.bounds.Checks, m.bounds.Extend = was.Checks, was.Extend

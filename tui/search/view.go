@@ -99,6 +99,7 @@ func (m *Search) resultLines(width int) []draw.Line {
 		t.Add(draw.Breach, "", "These bounds make no sense:")
 		t.Add(draw.Plain, "", m.refused.Error()+".")
 	default:
+		m.tellRun(&t)
 		t.Add(draw.Strong, "", m.Keys.Enter.Help().Key+" searches every schedule within these bounds.")
 		t.Gap()
 		t.Add(draw.Plain, "", "Any client that can act may act next, time may pass over those that could (that is a pause), and no schedule has more faults of a kind than these.")
@@ -139,6 +140,8 @@ func (m *Search) tellResult(t *draw.Paragraphs) {
 		t.Add(draw.Alarm, "", "The bounds have changed: "+m.Keys.Enter.Help().Key+" searches these. The findings below are those within the previous bounds.")
 		t.Gap()
 	}
+	m.tellRun(t)
+	t.Add(draw.Strong, "", r.Bounds.Strategy.Name+": "+r.Summary()+".")
 	t.Add(draw.Dim, "", screen.BoundsText(&r.Bounds)+".")
 	for _, f := range r.Findings() {
 		m.tellFinding(t, f)

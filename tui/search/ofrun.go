@@ -1,0 +1,117 @@
+package search
+
+import (
+	"slices"
+
+	"lockstep/scenarios"
+	"lockstep/sim"
+	"lockstep/sim/explore"
+	"lockstep/sim/trace"
+	"lockstep/tui/draw"
+)
+
+// kinds are the kinds of fault of a search by the words that the engine's faults have in schedules. The ends of faults
+// have none, and neither have faults that no search has.
+var kinds = map[string]explore.FaultKind{
+	"crash": explore.Crash, "pause": explore.Pause, "lose-reply": explore.ReplyLost, "hold": explore.HoldRequest, "delay": explore.HoldRequest,
+	"duplicate": explore.Duplicate, "wall": explore.ClientClock, "clock": explore.ServerClock, "failover": explore.Failover, "evict": explore.Evict,
+}
+
+// Include raises the bounds by the faults of a run, so that a search which begins at it does not pass over what the
+// reader has just seen. It keeps in words what of the run the search can't have.
+func (m *Search) Include(run *trace.Trace) {
+	m.included, m.lacks = nil, nil
+	schedule, err := sim.ParseSchedule(run.Schedule, scenarios.FindStrategy)
+	if err != nil {
+		m.lacks = []string{"any fault of the run, whose schedule can't be read"}
+		return
+	}
+	budget, lacks := faultsOf(schedule)
+	for k, n := range budget {
+		if n = min(n, mostFaults); n == 0 || m.bounds.Faults[k] >= n {
+			continue
+		}
+		was, kind := m.bounds.Faults[k], explore.FaultKind(k)
+		m.bounds.Faults[k] = n
+		if _, err := m.bounds.Config(); err != nil {
+			m.bounds.Faults[k] = was
+			lacks = append(lacks, kind.Words(2)+" here ("+err.Error()+")")
+			continue
+		}
+		m.included = append(m.included, kind.Words(int(n)))
+	}
+	m.lacks = lacks
+	m.offer()
+}
+
+// faultsOf counts a schedule's faults by the kinds that a search has, and names those that none has.
+func faultsOf(s sim.Schedule) (b explore.Budget, lacks []string) {
+	down := map[string]bool{} // the servers that are, and how they went
+	lack := func(what string) {
+		if !slices.Contains(lacks, what) {
+			lacks = append(lacks, what)
+		}
+	}
+	for _, mv := range s.Moves {
+		if mv.Fault == nil {
+			continue
+		}
+		spec := sim.SpecOf(mv.Fault)
+		kind, counts := kinds[spec.Word]
+		switch f := mv.Fault.(type) {
+		case sim.Drop:
+			if !f.Reply {
+				lack("lost requests")
+				continue
+			}
+			kind, counts = explore.ReplyLost, true
+		case sim.Down:
+			down[f.Node] = true
+			continue
+		case sim.Failover: // the master that it replaces is down
+			clear(down)
+		case sim.Up:
+			if kind, counts = explore.Restart, down[f.Node]; !counts {
+				continue
+			}
+			delete(down, f.Node)
+		case sim.Lag: // the failover after it counts
+			continue
+		}
+		switch {
+		case counts:
+			b[kind]++
+		case !spec.Ends && spec.Many != "":
+			lack(spec.Many)
+		}
+	}
+	if len(down) > 0 {
+		lack("servers that stay down")
+	}
+	return b, lacks
+}
+
+// ofRun says of which run's faults the bounds are, and which of them the search does not have.
+func (m *Search) ofRun() (has, lacks string) {
+	if len(m.included) > 0 {
+		has = "The bounds were raised by what goes wrong in the run that you come from: " + trace.List(m.included) + "."
+	}
+	if len(m.lacks) > 0 {
+		lacks = "The run that you come from has faults that no schedule of this search has: " + trace.List(m.lacks) + ". What holds here says nothing of those."
+	}
+	return has, lacks
+}
+
+// tellRun tells it in paragraphs.
+func (m *Search) tellRun(t *draw.Paragraphs) {
+	has, lacks := m.ofRun()
+	if has != "" {
+		t.Add(draw.Plain, "", has)
+	}
+	if lacks != "" {
+		t.Add(draw.Alarm, "", lacks)
+	}
+	if has+lacks != "" {
+		t.Gap()
+	}
+}
