@@ -37,7 +37,7 @@ func Draw(c *draw.Canvas, r draw.Rectangle, code []string, at Place, th *draw.Th
 	case head >= 0 && (head >= begin || !at.Stands && focus-head <= r.H):
 		begin = beginOf(code, head, r.H-more)
 	case head >= 0 && r.H >= leastHeaded:
-		c.Line(r.X, r.Y, r.W, draw.Line{draw.Text(margin+code[head], draw.Dim)}.Fitted(r.W, th.More))
+		c.Line(r.X, r.Y, r.W, draw.Line{draw.Text(draw.Fit(margin+code[head], r.W-2, "")+" "+th.More, draw.Dim)}) // lines are left out
 		r, begin = draw.Rect(r.X, r.Y+1, r.W, r.H-1), begin+1
 	}
 	begin = max(begin, min(focus-1, focus+more-r.H))
@@ -106,6 +106,16 @@ func unfolded(code []string, begin, focus int, stands bool, width, height int) (
 	for i := max(end, begin); i < len(code); i++ { // the heads of functions that follow: to them all rows are spare
 		if strings.HasPrefix(code[i], "func ") {
 			parts[i-begin] = folded(code[i], width)
+		}
+	}
+	rest := height
+	for _, rows := range parts {
+		rest -= len(rows)
+	}
+	for i := begin; i < len(code); i++ { // no line is cut above an empty row
+		if rows := folded(code[i], width); len(rows)-len(parts[i-begin]) <= rest {
+			rest -= len(rows) - len(parts[i-begin])
+			parts[i-begin] = rows
 		}
 	}
 	return parts

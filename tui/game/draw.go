@@ -9,117 +9,11 @@ import (
 	"lockstep/strategies"
 	"lockstep/tui/code"
 	"lockstep/tui/draw"
+	"lockstep/tui/layout"
 	"lockstep/tui/screen"
 )
 
-// The sizes at which more comes.
-const (
-	bothFrom    = 30 // rows, for code and diagram at a time
-	leastCode   = 6
-	usualCode   = 12
-	leastMoves  = 5
-	columnsFrom = 76 // columns, for two columns of moves
-	codeWidth   = 60 // columns, for the code of one client of three or more
-	statusRows  = 2
-	numbered    = 9 // moves that have a key of their own
-)
-
-// gameLayout says where each part of the screen is. A part that has no place is empty.
-type gameLayout struct {
-	header  draw.Rectangle
-	goal    draw.Rectangle
-	diagram draw.Rectangle
-	status  draw.Rectangle
-	code    []draw.Rectangle // one for each client that has room
-	others  draw.Rectangle   // a row for those that have none
-	moves   draw.Rectangle
-	columns int // of the moves
-	left    int // columns of the window of the first of these, of the last frame
-	rules   []draw.Rectangle
-}
-
-// gameWishes are what the layout weighs beside the size of the window.
-type gameWishes struct {
-	clients, goal, moves int                // how many, and of how many rows
-	most                 int                // moves, of which there have been so many at a time
-	debrief              int                // of how many rows, which take the place of the moves; 0 before the win
-	diagram              func(rows int) int // the number of the rows on offer that the diagram would take
-	code                 bool               // where there is room for one: the code, and not the diagram
-	codeRows             int                // of the code at most, where there is room for both
-}
-
-// arrangeGame is the layout for a window: a pure function of its size and the wishes. From
-// the top: the goal, the diagram over the whole width, the event and the holders, the
-// clients' code side by side, the moves.
-func arrangeGame(w, h int, want gameWishes) gameLayout {
-	l := gameLayout{header: draw.Rect(0, 0, w, 1), rules: []draw.Rectangle{draw.Rect(0, 1, w, 1), draw.Rect(0, h-2, w, 1)}, columns: 1}
-	if w >= columnsFrom && want.moves > leastMoves {
-		l.columns = 2
-	}
-	y, rows := 2, h-draw.FrameRows
-	take := func(n int) draw.Rectangle {
-		r := draw.Rect(0, y, w, n)
-		y, rows = y+n, rows-n
-		return r
-	}
-	rule := func() { l.rules = append(l.rules, take(1)) }
-	l.goal = take(want.goal)
-	columns := 1
-	if w >= columnsFrom && max(want.moves, want.most) > leastMoves {
-		columns = 2
-	}
-	moves := max(leastMoves, rows/5, min((max(want.moves, want.most)+columns-1)/columns, rows/3)) // some to spare: more may come later
-	if want.debrief > 0 {
-		moves = min(want.debrief, rows-statusRows-1)
-	}
-	both := h >= bothFrom && rows-moves-statusRows-3 >= 2*leastCode
-	room := rows - moves - statusRows - 1 // and one rule
-	code := 0
-	switch {
-	case !both && room < leastCode/2:
-	case both:
-		room -= 2
-		least := leastCode
-		if want.diagram(room-least+1)-want.diagram(room-least) > 1 { // then each client has a row for what it thinks
-			least--
-		}
-		code = min(max(room-want.diagram(room-least), least), want.codeRows)
-		diagram := min(want.diagram(room-code), room-code) // which has steps, and may leave some
-		code = max(code, min(room-diagram, want.codeRows))
-		l.diagram = take(diagram)
-		rule()
-	case want.code:
-		code = room
-	default:
-		l.diagram = take(room)
-		rule()
-	}
-	l.status = take(statusRows)
-	if both {
-		rule()
-	}
-	if code > 0 {
-		l.splitCode(take(code), want.clients)
-	}
-	if code > 0 || l.diagram.Empty() {
-		rule()
-	}
-	l.moves = take(rows)
-	return l
-}
-
-// splitCode gives each client a column, as long as those are not too narrow for code. Two always have one.
-func (l *gameLayout) splitCode(r draw.Rectangle, clients int) {
-	if room := max(r.W/codeWidth, 2); room < clients && r.H > leastCode/2 {
-		clients = room
-		l.others = draw.Rect(r.X, r.Y+r.H-1, r.W, 1)
-		r.H--
-	}
-	width := r.W / clients
-	for i := range clients {
-		l.code = append(l.code, draw.Rect(r.X+i*width, r.Y, width-1, r.H))
-	}
-}
+const numbered = 9 // moves that have a key of their own
 
 // codeRows is how many rows of a client's code are of use.
 func (s *Game) codeRows() int {
@@ -129,7 +23,7 @@ func (s *Game) codeRows() int {
 // viewLeadsTo is the name of the view that the key for it leads to.
 func (s *Game) viewLeadsTo() string {
 	switch {
-	case s.plan.both():
+	case s.plan.Both():
 	case s.coded:
 		return s.View()
 	case s.ViewIsLast():
@@ -138,9 +32,6 @@ func (s *Game) viewLeadsTo() string {
 	return s.NextView()
 }
 
-// both reports whether there is room for the code and the diagram.
-func (l *gameLayout) both() bool { return len(l.code) > 0 && !l.diagram.Empty() }
-
 // Draw puts the parts where the layout says.
 func (s *Game) Draw(c *draw.Canvas, r draw.Rectangle) {
 	goal := s.standing(r.W)
@@ -148,29 +39,33 @@ func (s *Game) Draw(c *draw.Canvas, r draw.Rectangle) {
 	if s.won() {
 		told = s.debriefing(min(r.W, draw.LongestLine*3/2))
 	}
-	l := arrangeGame(r.W, r.H+1, gameWishes{clients: len(s.cfg.Clients), goal: len(goal), moves: len(s.options), most: s.most, debrief: len(told), code: s.coded, codeRows: s.codeRows(), diagram: s.diagramRows})
+	moves := len(s.options)
+	if s.still != "" {
+		moves++
+	}
+	l := layout.ArrangeGame(r.W, r.H+1, layout.GameWishes{Clients: len(s.cfg.Clients), Goal: len(goal), Moves: moves, Most: s.most, Debrief: len(told), Code: s.coded, CodeRows: s.codeRows(), Diagram: s.diagramRows})
 	s.plan = l
-	for _, rule := range l.rules {
+	for _, rule := range l.Rules {
 		c.Fill(rule, s.Theme.Rule, draw.Dim)
 	}
-	s.drawAside(c, l.rules[0])
-	s.DrawNotice(c, l.rules[1])
-	s.DrawHeader(c, l.header)
-	c.Lines(l.goal, goal, 0)
-	s.DrawDiagram(c, l.diagram, 0)
+	s.drawAside(c, l.Rules[0])
+	s.DrawNotice(c, l.Rules[1])
+	s.DrawHeader(c, l.Header)
+	c.Lines(l.Goal, goal, 0)
+	s.DrawDiagram(c, l.Diagram, 0)
 	if s.listsNothing() {
-		c.Text(l.diagram.X+1, l.diagram.Y, l.diagram.W-2, "the "+s.View()+" lists what has happened: nothing yet", draw.Dim)
+		c.Text(l.Diagram.X+1, l.Diagram.Y, l.Diagram.W-2, "the "+s.View()+" lists what has happened: nothing yet", draw.Dim)
 	}
-	s.DrawStatus(c, l.status)
-	s.drawClock(c, l.status)
+	s.DrawStatus(c, l.Status)
+	s.drawClock(c, l.Status)
 	s.drawCodes(c, &l)
 	if s.won() {
-		s.beyond = max(len(told)-l.moves.H, 0)
+		s.beyond = max(len(told)-l.Moves.H, 0)
 		s.scroll = min(s.scroll, s.beyond)
-		c.Lines(l.moves, told, s.scroll)
+		c.Lines(l.Moves, told, s.scroll)
 		return
 	}
-	s.drawMoves(c, l.moves)
+	s.drawMoves(c, l.Moves)
 }
 
 // drawAside says, on a rule, in words what is broken without being the goal, or that something else was tried in the place of the
@@ -294,20 +189,37 @@ func (s *Game) drawMoves(c *draw.Canvas, r draw.Rectangle) {
 		choose := screen.Pair(s.Keys.Up, s.Keys.Down, "").Help().Key
 		c.Text(r.X+1, r.Y-1, r.W-2, fmt.Sprintf(" %s: 1 to %d, or %s and %s ", draw.Plural(len(s.options), "move"), numbered, choose, s.Keys.Enter.Help().Key), draw.Dim)
 	}
-	per := max(r.H*s.plan.columns, 1)
+	if n := draw.Wrap("  "+s.still, r.W-1); s.still != "" && len(s.options) <= (r.H-len(n))*s.plan.Columns { // below the moves, where they leave room
+		for i, text := range n {
+			c.Text(r.X+1, r.Y+r.H-len(n)+i, r.W-1, text, draw.Dim)
+		}
+		r.H -= len(n)
+	}
+	per := max(r.H*s.plan.Columns, 1)
 	s.first = draw.InSight(s.first, s.at, per, len(s.options))
 	rows := make([]draw.Line, 0, per)
 	for i := s.first; i < len(s.options) && i-s.first < per; i++ {
 		rows = append(rows, s.moveLine(i, i == s.first && s.first > 0 || i-s.first == per-1 && i < len(s.options)-1))
 	}
-	s.plan.left = draw.LeftOf(rows, r, s.plan.columns)
+	if half := (len(rows) + 1) / 2; len(rows) > r.H && widest(rows[:half])+widest(rows[half:])+1 <= r.W { // none stands alone beside a full column
+		r.H = half
+	}
+	s.plan.Rows = r.H
+	s.plan.Left = draw.LeftOf(rows, r, s.plan.Columns)
 	for n, l := range rows {
-		x, width := r.X, s.plan.left-1
+		x, width := r.X, s.plan.Left-1
 		if n >= r.H {
-			x, width = r.X+s.plan.left, r.W-s.plan.left
+			x, width = r.X+s.plan.Left, r.W-s.plan.Left
 		}
 		c.Line(x, r.Y+n%r.H, width, l.Fitted(width, s.Theme.More))
 	}
+}
+
+func widest(rows []draw.Line) (n int) {
+	for _, l := range rows {
+		n = max(n, l.Width())
+	}
+	return n
 }
 
 // moveLine is a move in the list, with a mark if there are more beyond it.
@@ -332,7 +244,7 @@ func (s *Game) moveLine(i int, more bool) draw.Line {
 
 // drawCodes shows the code of the clients, or, where columns are few, of those about whom the last
 // moves at the cursor were; the others are named.
-func (s *Game) drawCodes(c *draw.Canvas, l *gameLayout) {
+func (s *Game) drawCodes(c *draw.Canvas, l *layout.Game) {
 	if s.at < len(s.options) && s.options[s.at].client != trace.None {
 		s.recent = slices.Insert(slices.DeleteFunc(s.recent, func(i int) bool { return i == s.options[s.at].client }), 0, s.options[s.at].client)
 	}
@@ -342,20 +254,20 @@ func (s *Game) drawCodes(c *draw.Canvas, l *gameLayout) {
 			s.recent = append(s.recent, i)
 		}
 	}
-	shown := s.recent[:min(len(l.code), len(s.recent))]
-	parts := l.code
+	shown := s.recent[:min(len(l.Code), len(s.recent))]
+	parts := l.Code
 	for i, client := range s.cfg.Clients {
 		if slices.Contains(shown, i) {
 			s.drawCode(c, parts[0], i)
 			parts = parts[1:]
 			continue
 		}
-		others = append(others, draw.Text(" "+client.Name+"  ", draw.ClientInk(i)), draw.Text(s.doing(i, l.others.W)+"   ", draw.Plain))
+		others = append(others, draw.Text(" "+client.Name+"  ", draw.ClientInk(i)), draw.Text(s.doing(i, l.Others.W)+"   ", draw.Plain))
 		if file, line := s.standsOn(i); line > 0 && line <= len(file.lines) {
 			others = append(others, draw.Text(strings.TrimSpace(file.lines[line-1])+"   ", draw.Dim))
 		}
 	}
-	c.Line(l.others.X, l.others.Y, l.others.W, others.Fitted(l.others.W, s.Theme.More))
+	c.Line(l.Others.X, l.Others.Y, l.Others.W, others.Fitted(l.Others.W, s.Theme.More))
 }
 
 // doing is the state of a client, in words for which there is room.
@@ -393,7 +305,7 @@ func (s *Game) drawCode(c *draw.Canvas, r draw.Rectangle, client int) {
 	c.Line(r.X, r.Y, r.W, draw.Line{draw.Text(" "+name+"  ", draw.ClientInk(client)), draw.Text(s.doing(client, r.W-draw.Width(name)-3), draw.Plain)}.Fitted(r.W, s.Theme.More))
 	file, line := s.standsOn(client)
 	at := code.Place{Line: line, Stands: line > 0, Mark: string([]rune(name)[:1]) + " ", Ink: draw.ClientInk(client)}
-	if broken, by, _ := s.broken(); by == client && line == 0 && s.Pos == s.Run.Last() && broken.File == file.name { // not while it is replayed
+	if broken, by, _ := s.broken(); by == client && s.Pos == s.Run.Last() && broken.File == file.name { // not while it is replayed
 		at.Line, at.Stands, at.Mark = broken.Line, true, "! "
 	}
 	if at.Line == 0 && (st.Stopped || st.Crashed) {

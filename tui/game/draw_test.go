@@ -103,7 +103,7 @@ func TestThreeClientsKeepTheirCode(t *testing.T) {
 		}
 		s.at = i
 		v := a.View()
-		for _, part := range s.plan.code {
+		for _, part := range s.plan.Code {
 			if part.W < 39 {
 				t.Errorf("a client's code has %d columns", part.W)
 			}
@@ -117,7 +117,7 @@ func TestThreeClientsKeepTheirCode(t *testing.T) {
 		if n != 3 {
 			t.Errorf("at a move of %s, %d of 3 clients are shown:\n%s", name, n, v)
 		}
-		if rows := strings.Split(v, "\n"); strings.Contains(rows[s.plan.others.Y], " "+name+"  ") {
+		if rows := strings.Split(v, "\n"); strings.Contains(rows[s.plan.Others.Y], " "+name+"  ") {
 			t.Errorf("at a move of %s its code is left out:\n%s", name, v)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
+	"lockstep/tui/layout"
 	"lockstep/tui/levels"
 	"lockstep/tui/pane"
 	"lockstep/tui/picker"
@@ -43,8 +44,9 @@ type Game struct {
 	next    []option // by client: its step
 	at      int      // the option at the cursor
 	first   int      // the first option in sight
+	still   string   // why no time can pass, if none can
 	most    int      // options that there have been at a time: the rows for them stay
-	plan    gameLayout
+	plan    layout.Game
 	scroll  int   // of the debrief
 	beyond  int   // how far that goes
 	recent  []int // clients: those first to which the cursor came last
@@ -234,12 +236,20 @@ func (s *Game) choose(n int) {
 // nextView goes round the views of the run. Where there is no room for both, the clients'
 // code is one of them.
 func (s *Game) nextView(k tea.KeyMsg) {
-	if s.coded && !s.plan.both() {
+	switch {
+	case s.won() && s.plan.Diagram.Empty() && len(s.plan.Code) == 0:
+		s.Notice = "The words take the diagram's place here: " + s.Keys.First.Help().Key + " and " + s.Keys.Undo.Help().Key + " bring it back."
+		return
+	case s.coded && !s.plan.Both():
 		s.coded = false
+		s.Notice = "view: " + s.View()
 		return
 	}
 	s.coded = s.ViewIsLast()
 	s.Adjust(k)
+	if s.coded && !s.plan.Both() {
+		s.Notice = "view: code"
+	}
 }
 
 // move moves the cursor in the list of options, or scrolls the debrief.
@@ -253,14 +263,16 @@ func (s *Game) move(by int) {
 
 // clicked makes the move that was clicked at, or moves the cursor of the diagram.
 func (s *Game) clicked(c screen.Click) {
-	r := s.plan.moves
+	r := s.plan.Moves
 	switch {
 	case c.Wheel != 0 && c.In(r):
 		s.move(c.Wheel)
 	case c.In(r) && !s.won():
 		n := s.first + c.Y - r.Y
-		if c.X-r.X >= s.plan.left {
-			n += r.H
+		if c.X-r.X >= s.plan.Left {
+			n += s.plan.Rows
+		} else if c.Y-r.Y >= s.plan.Rows {
+			return
 		}
 		if n < len(s.options) {
 			s.at = n

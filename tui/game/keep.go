@@ -1,6 +1,10 @@
 package game
 
-import "lockstep/tui/tried"
+import (
+	"fmt"
+
+	"lockstep/tui/tried"
+)
 
 // keep writes the game down, with all that was tried, once something was: who only looks at a level has not begun it.
 func (s *Game) keep() {
@@ -67,6 +71,7 @@ func (s *Game) switchBranch(by int) {
 	}
 	up.Last = (up.Last + by + len(up.Tried)) % len(up.Tried)
 	s.goTo(up.Tried[up.Last])
+	s.Notice = fmt.Sprintf("branch %d of %d at this move", up.Last+1, len(up.Tried))
 }
 
 // goTo goes to an existing branch.

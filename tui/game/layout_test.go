@@ -9,6 +9,7 @@ import (
 	"lockstep/scenarios"
 	"lockstep/sim/testenv"
 	"lockstep/tui/draw"
+	"lockstep/tui/layout"
 	"lockstep/tui/screen"
 	"lockstep/tui/tuitest"
 )
@@ -32,8 +33,8 @@ func TestThreeClientsInThirtyRows(t *testing.T) {
 	if v = a.View(); !strings.Contains(v, long) || !strings.Contains(v, "short 9") || !strings.Contains(v, " 12 moves: 1 to 9, or ↑↓ and enter ") {
 		t.Error(v)
 	}
-	if s.Update(screen.Click{X: s.plan.left + 1, Y: s.plan.moves.Y}); s.at != s.plan.moves.H {
-		t.Errorf("a click at the second column leads to move %d of a column of %d", s.at, s.plan.moves.H)
+	if s.Update(screen.Click{X: s.plan.Left + 1, Y: s.plan.Moves.Y}); s.at != s.plan.Moves.H {
+		t.Errorf("a click at the second column leads to move %d of a column of %d", s.at, s.plan.Moves.H)
 	}
 	b, g := openLevelIn(t, 200, 60, tuitest.PlainTheme(false), "timestamp-del.DG.crash")
 	g.options[3].name = long + long
@@ -48,24 +49,24 @@ func TestGameLayouts(t *testing.T) {
 	testenv.LongRaced(t)
 	for w := draw.MinWidth; w <= 220; w += 35 {
 		for h := draw.MinHeight; h <= 64; h += 1 + h/40 {
-			for _, want := range []gameWishes{{clients: 2, goal: 3, moves: 5}, {clients: 3, goal: 5, moves: 30}, {clients: 2, goal: 4, moves: 4, debrief: 12}, {clients: 3, goal: 6, moves: 9, debrief: 40}} {
-				for _, want.code = range []bool{false, true} {
-					want.codeRows = 27
-					want.diagram = func(rows int) int { return min(rows, 11) }
-					l := arrangeGame(w, h, want)
-					named := map[string]draw.Rectangle{"h": l.header, "g": l.goal, "d": l.diagram, "s": l.status, "m": l.moves, "f": draw.Rect(0, h-1, w, 1)}
-					for i, r := range l.code {
+			for _, want := range []layout.GameWishes{{Clients: 2, Goal: 3, Moves: 5}, {Clients: 3, Goal: 5, Moves: 30}, {Clients: 2, Goal: 4, Moves: 4, Debrief: 12}, {Clients: 3, Goal: 6, Moves: 9, Debrief: 40}} {
+				for _, want.Code = range []bool{false, true} {
+					want.CodeRows = 27
+					want.Diagram = func(rows int) int { return min(rows, 11) }
+					l := layout.ArrangeGame(w, h, want)
+					named := map[string]draw.Rectangle{"h": l.Header, "g": l.Goal, "d": l.Diagram, "s": l.Status, "m": l.Moves, "f": draw.Rect(0, h-1, w, 1)}
+					for i, r := range l.Code {
 						named[fmt.Sprint(i)] = r
 					}
-					if !l.others.Empty() {
-						named["o"] = l.others
+					if !l.Others.Empty() {
+						named["o"] = l.Others
 					}
 					pic := tuitest.Parts(w, h, nil, named)
 					if strings.Contains(pic, "overlaps") {
 						t.Fatalf("%dx%d, %+v: %s", w, h, want, pic)
 					}
 					rows := strings.Split(pic, "\n")
-					for _, r := range l.rules {
+					for _, r := range l.Rules {
 						if strings.TrimSpace(rows[r.Y]) != "" || r.W != w {
 							t.Fatalf("%dx%d, %+v: the rule at %d is not free:\n%s", w, h, want, r.Y, pic)
 						}
@@ -76,7 +77,7 @@ func TestGameLayouts(t *testing.T) {
 							t.Fatalf("%dx%d, %+v: row %d has nothing:\n%s", w, h, want, y, pic)
 						}
 					}
-					if l.moves.H < min(leastMoves, max(want.debrief, want.moves)) || !l.diagram.Empty() && l.diagram.W != w {
+					if l.Moves.H < min(layout.LeastMoves, max(want.Debrief, want.Moves)) || !l.Diagram.Empty() && l.Diagram.W != w {
 						t.Fatalf("%dx%d, %+v: %+v", w, h, want, l)
 					}
 				}
@@ -87,21 +88,21 @@ func TestGameLayouts(t *testing.T) {
 
 // Rows that the diagram leaves, as it grows by steps, are the code's, as far as it has a use for them.
 func TestCodeHasTheRowsThatAreLeft(t *testing.T) {
-	want := gameWishes{clients: 2, goal: 3, moves: 3, code: true, codeRows: 40, diagram: func(rows int) int {
+	want := layout.GameWishes{Clients: 2, Goal: 3, Moves: 3, Code: true, CodeRows: 40, Diagram: func(rows int) int {
 		if rows < 18 {
 			return min(rows, 10)
 		}
 		return 18
 	}}
 	for _, h := range []int{40, 60} {
-		l := arrangeGame(120, h, want)
-		if room := max(leastMoves, (h-draw.FrameRows-want.goal)/5); l.moves.H != room || l.diagram.H < 10 {
-			t.Errorf("of %d rows the moves have %d, and %d are enough: %+v", h, l.moves.H, room, l)
+		l := layout.ArrangeGame(120, h, want)
+		if room := max(layout.LeastMoves, (h-draw.FrameRows-want.Goal)/5); l.Moves.H != room || l.Diagram.H < 10 {
+			t.Errorf("of %d rows the moves have %d, and %d are enough: %+v", h, l.Moves.H, room, l)
 		}
 	}
 	a, s := openLevelIn(t, 120, 40, tuitest.PlainTheme(false), "get-then-del.FR.pause")
-	if v := a.View(); s.plan.code[0].H < 12 || !strings.Contains(v, "if !won {") {
-		t.Errorf("%d rows of code:\n%s", s.plan.code[0].H, v)
+	if v := a.View(); s.plan.Code[0].H < 12 || !strings.Contains(v, "if !won {") {
+		t.Errorf("%d rows of code:\n%s", s.plan.Code[0].H, v)
 	}
 }
 

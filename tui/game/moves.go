@@ -159,7 +159,7 @@ func (s *Game) faultsOf(actor string, i int, step option) (all []option) {
 			if _, pause := f.Fault.(sim.Pause); pause && s.State.Clients[i].Paused {
 				continue // by the time that passed: another pause would change nothing
 			}
-			add(labelOf(f.Label), []sim.Move{{Fault: f.Fault}})
+			add(labelOf(f.Label, f.Fault), []sim.Move{{Fault: f.Fault}})
 		}
 		return all
 	}
@@ -173,7 +173,7 @@ func (s *Game) faultsOf(actor string, i int, step option) (all []option) {
 		b.Faults[k] = n
 		for _, o := range explore.Offers(&b, client, i, made) {
 			if used(made, o.Moves[0].Fault) < int(n) {
-				add(labelOf(o.Label), o.Moves)
+				add(labelOf(o.Label, o.Moves[0].Fault), o.Moves)
 			}
 		}
 	}
@@ -202,11 +202,19 @@ var labels = map[string]string{
 	"replica falls behind": "its replica falls behind",
 }
 
-func labelOf(label string) string {
-	if text, known := labels[label]; known {
-		return text
+// labelOf is a fault's label as a sentence. Of a clock it has by how much that jumps.
+func labelOf(label string, f sim.Fault) string {
+	text, known := labels[label]
+	if !known {
+		return label
 	}
-	return label
+	switch f := f.(type) {
+	case sim.WallStep:
+		text += " by " + trace.Brief(f.By.Abs())
+	case sim.NodeStep:
+		text += " by " + trace.Brief(f.By.Abs())
+	}
+	return text
 }
 
 // mostWaits is the greatest number of instants that are offered at a time.
@@ -234,12 +242,24 @@ func (s *Game) waits() (all []option) {
 	if i, is := slices.BinarySearch(due, time.Second); !is { // among the instants at which something happens
 		due = slices.Insert(due, i, time.Second)
 	}
+	s.still = ""
 	for _, d := range due {
-		if o, pauses := s.wait(d); s.mayPause(pauses) {
+		o, paused := s.wait(d)
+		if s.mayPause(len(paused)) {
 			all = append(all, o)
+		} else if s.still == "" {
+			s.still = stands(paused, s.bounds.Faults[explore.Pause])
 		}
 	}
+	if len(all) > 0 {
+		s.still = "" // some time can pass
+	}
 	return all
+}
+
+// stands says why time can't pass: who could act all the while would be paused by it, and that is a fault.
+func stands(paused []string, pauses uint8) string {
+	return "time can't pass: " + trace.List(paused) + " could act, and " + draw.Either(pauses == 0, "no pause is allowed here", "the pauses allowed are used up")
 }
 
 // mayPause reports whether time may pass while so many further clients have something to do: where the pauses
@@ -284,15 +304,15 @@ func (s *Game) timesOut(client int, d time.Duration) bool {
 	return err == nil && slices.ContainsFunc(events, func(e trace.Event) bool { return e.Client == client && e.Kind == trace.KindTimeout })
 }
 
-// wait is the move by which time passes, named by what happens at its end, and how many clients it pauses.
-func (s *Game) wait(d time.Duration) (o option, pauses int) {
+// wait is the move by which time passes, named by what happens at its end, and the clients that it pauses.
+func (s *Game) wait(d time.Duration) (o option, paused []string) {
 	o = option{ink: draw.Strong, client: trace.None, moves: []sim.Move{{Wait: d}}}
 	o.name = "time to " + trace.Brief(s.now+d)
 	t, events, err := s.peek(sim.Move{Wait: d}, sim.Move{Wait: 1}) // who is paused by the least more could have gone on at d
 	if err != nil {
-		return o, 0
+		return o, nil
 	}
-	var last, paused []string
+	var last []string
 	for i := range events {
 		switch e := &events[i]; {
 		case e.Kind == trace.KindPause && e.Client != trace.None && e.At == s.now+d:
@@ -318,9 +338,9 @@ func (s *Game) wait(d time.Duration) (o option, pauses int) {
 	}
 	o.name += draw.Either(len(last) > 0, ": ", "") + strings.Join(last, ", ")
 	if len(paused) > 0 {
-		o.name += " (" + strings.Join(paused, " and ") + draw.Either(len(paused) == 1, " is", " are") + " paused)"
+		o.name += " (" + trace.List(paused) + draw.Either(len(paused) == 1, " is", " are") + " paused)"
 	}
-	return o, len(paused)
+	return o, paused
 }
 
 // happens says what happens by itself, with the owner of a record in the place of the

@@ -225,7 +225,7 @@ func (s *Game) offerDue() {
 	if i := slices.IndexFunc(s.options, func(o option) bool { return o.moves[0].Wait > 0 }); due > 0 && i >= 0 && !slices.ContainsFunc(s.options, leads) {
 		for ; i < len(s.options) && s.options[i].moves[0].Wait > 0 && s.options[i].moves[0].Wait < due; i++ { // they are in order
 		}
-		if o, pauses := s.wait(due); s.mayPause(pauses) {
+		if o, paused := s.wait(due); s.mayPause(len(paused)) {
 			s.options = slices.Insert(s.options, i, o)
 		}
 	}

@@ -196,7 +196,7 @@ func TestCodeOfOneThatHasFinished(t *testing.T) {
 		t.Errorf("A has stood on line %d last, want that of SETNX", line)
 	}
 	v := strings.Split(a.View(), "\n")
-	if at := s.plan.code[0]; !strings.HasPrefix(v[at.Y+1], "   func (l *SetNXExpire) try(") || !strings.Contains(v[at.Y+3], "won, err := setNX") {
+	if at := s.plan.Code[0]; !strings.HasPrefix(v[at.Y+1], "   func (l *SetNXExpire) try(") || !strings.Contains(v[at.Y+3], "won, err := setNX") {
 		t.Errorf("the code of A is\n%s", strings.Join(v[at.Y:at.Y+at.H], "\n"))
 	}
 }
@@ -209,8 +209,8 @@ func TestEmptyListTakesNoRows(t *testing.T) {
 		for s.View() != view {
 			a.Press("v")
 		}
-		if v := a.View(); s.plan.diagram.H > 2 || !strings.Contains(v, "the "+view+" lists what has happened: nothing yet") {
-			t.Errorf("the %s has %d rows:\n%s", view, s.plan.diagram.H, v)
+		if v := a.View(); s.plan.Diagram.H > 2 || !strings.Contains(v, "the "+view+" lists what has happened: nothing yet") {
+			t.Errorf("the %s has %d rows:\n%s", view, s.plan.Diagram.H, v)
 		}
 	}
 }
@@ -258,12 +258,12 @@ func TestStateOfAClientIsWhole(t *testing.T) {
 	a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), "naive-del.FR.pause")
 	for _, move := range []string{"A: SET", "A: reads the reply", "A: enters", "A: reads the store", "A: writes", "A: leaves"} {
 		do(t, a, s, move)
-		if v := strings.Split(a.View(), "\n"); s.State.Clients[0].Lease.Believed && strings.Contains(v[s.plan.code[0].Y], s.Theme.More) {
-			t.Errorf("after %q: %s", move, v[s.plan.code[0].Y])
+		if v := strings.Split(a.View(), "\n"); s.State.Clients[0].Lease.Believed && strings.Contains(v[s.plan.Code[0].Y], s.Theme.More) {
+			t.Errorf("after %q: %s", move, v[s.plan.Code[0].Y])
 		}
 	}
 	do(t, a, s, "time to 12.001s")
-	if v := strings.Split(a.View(), "\n")[s.plan.code[0].Y]; !strings.Contains(v, "PAUSED, thinks it has it") {
+	if v := strings.Split(a.View(), "\n")[s.plan.Code[0].Y]; !strings.Contains(v, "PAUSED, thinks it has it") {
 		t.Errorf("a paused client that thinks it has the lock: %s", v)
 	}
 }

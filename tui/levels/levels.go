@@ -17,33 +17,43 @@ import (
 // List is the list of all levels.
 type List struct {
 	*picker.Picker
-	next int // the level to go on with, when the cursor was put there
+	next  int    // the level to go on with, when the cursor was put there
+	begun []bool // by level: moves were made in it
 }
 
 // New is the list with the cursor on the level to go on with.
 func New(app *screen.App) *List {
 	all := scenarios.Levels()
 	items := make([]picker.Item, len(all))
+	list := &List{next: Next(app)}
 	for i := range all {
 		l := &all[i]
 		items[i] = picker.Item{Name: l.Strategy, About: l.Title, Detail: fmt.Sprintf("%s: %s The goal is %s (%s).", l.Title, l.Task, l.Goal.Named(), l.Goal), Badge: func() draw.Span {
 			if _, won := app.Progress.Won(l.Name()); won {
 				return draw.Text(app.Theme.Granted+" won", draw.Good)
 			}
-			if i != Next(app) {
-				return draw.Span{}
-			}
-			return draw.Text(draw.Either(app.Progress.LastLevel() == l.Name(), "begun", "next"), draw.Plain)
+			return draw.Text(draw.Either(list.begun[i], "begun", draw.Either(i == Next(app), "next", "")), draw.Plain)
 		}}
 	}
-	return &List{&picker.Picker{App: app, Title: "Which lock do you want to break?", Items: items, At: Next(app), Current: -1, Numbered: true, Verb: "play",
+	list.Picker = &picker.Picker{App: app, Title: "Which lock do you want to break?", Items: items, At: Next(app), Current: -1, Numbered: true, Verb: "play",
 		About: "The levels, in the order of the course.", Choose: func(i int) (tea.Cmd, screen.Outcome) {
 			return nil, screen.Outcome{To: screen.LevelMsg{Level: i}}
-		}}, Next(app)}
+		}}
+	list.look()
+	return list
+}
+
+// look notes which levels were begun.
+func (l *List) look() {
+	l.begun = nil
+	for _, level := range scenarios.Levels() {
+		l.begun = append(l.begun, l.Progress.Game(level.Name()) != nil)
+	}
 }
 
 // Resume puts the cursor on the level to go on with, after another was played or won. After a mere look at one it stays.
 func (l *List) Resume() {
+	l.look()
 	if n := Next(l.App); n != l.next {
 		l.At, l.next = n, n
 	}
