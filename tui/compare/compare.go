@@ -116,9 +116,9 @@ func (m *Compare) show(c comparedMsg) {
 		m.notice = m.together()
 	case !m.differs[m.at]:
 		m.at = part
-		m.notice = "Here the two part"
+		m.notice = "From here on the two runs differ"
 		if slices.Contains(m.differs[:part], true) {
-			m.notice += " in more than the end of a lease" // which the row of differences marks before
+			m.notice += " in more than when a lease ends" // which the row of differences marks before
 		}
 		m.notice += fmt.Sprintf(". %s goes to the beginning.", m.Keys.First.Help().Key)
 	}
@@ -134,7 +134,7 @@ func (m *Compare) together() string {
 	if longest > 0 {
 		span = "for " + trace.Duration(longest) + " at most at a time"
 	}
-	return fmt.Sprintf("They do not part, but differ %s: %s goes there.", span, m.Keys.Match.Help().Key)
+	return fmt.Sprintf("The two runs go the same way. They differ %s: %s goes there.", span, m.Keys.Match.Help().Key)
 }
 
 // Update takes a key, a click, or the result of something that was asked for.
@@ -252,7 +252,7 @@ func (m *Compare) toViolation() {
 	case first < 0:
 		m.notice = "No property breaks in either run."
 	case next < 0:
-		m.notice = "That was the last violation; this is the first again."
+		m.notice = "That was the last violation of both runs; this is the first again."
 		m.goTo(first)
 	default:
 		m.goTo(next)
@@ -404,7 +404,7 @@ const compareFrame = 5
 func arrangeCompare(w, h int, lanes [2]int, told int) compareLayout {
 	l := compareLayout{header: draw.Rect(0, 0, w, 1)}
 	room := h - compareFrame - told
-	upper := min(lanes[0]+pane.AxisRows, room/2)
+	upper := min(lanes[0]+pane.AxisRows, max(room/2, room-lanes[1]-pane.AxisRows)) // what the other leaves
 	lower := min(lanes[1]+pane.AxisRows, room-upper)
 	y := 1
 	for i, rows := range []int{upper, lower} {
@@ -431,14 +431,24 @@ func (m *Compare) Draw(c *draw.Canvas, r draw.Rectangle) {
 	for i, re := range m.alignment.Runs {
 		lanes[i] = pane.PlanLanes(re, at[i], (r.H+1-compareFrame-told)/2-pane.AxisRows)
 	}
+	for i, re := range m.alignment.Runs {
+		if pane.HidesClients(lanes[i]) {
+			lanes[i] = pane.PlanLanes(re, at[i], r.H+1-compareFrame-told-len(lanes[1-i])-2*pane.AxisRows)
+		}
+	}
 	m.plan = arrangeCompare(r.W, r.H+1, [2]int{len(lanes[0]), len(lanes[1])}, told)
 	m.lay(m.plan.halves[0].W - pane.LabelWidth)
+	var drawn [2]pane.Drawn
 	for i, re := range m.alignment.Runs {
 		m.drawTitle(c, m.plan.titles[i], i, lanes[i])
-		pane.DrawTimeline(c, m.plan.halves[i], pane.Scene{Timeline: re, Pos: at[i], Axis: m.axes[i], Column: m.cols[m.at], All: m.cols[len(m.cols)-1] + 1, Lanes: lanes[i], Theme: m.Theme})
+		drawn[i] = pane.DrawTimeline(c, m.plan.halves[i], pane.Scene{Timeline: re, Pos: at[i], Axis: m.axes[i], Column: m.cols[m.at], All: m.cols[len(m.cols)-1] + 1, Lanes: lanes[i], Theme: m.Theme})
 	}
 	m.drawDiffers(c, m.plan.differs)
-	c.Lines(m.plan.told, m.told(m.plan.told.W, m.plan.told.H), 0)
+	lines := m.told(m.plan.told.W, m.plan.told.H)
+	c.Lines(m.plan.told, lines, 0)
+	if signs := drawn[0].With(drawn[1]).LegendRows(m.Theme, r.W-2, m.plan.told.H); len(lines)+1+len(signs) <= m.plan.told.H { // in rows that nothing else needs
+		c.Lines(draw.Rect(r.X+1, m.plan.told.Y+m.plan.told.H-len(signs), r.W-2, len(signs)), signs, 0)
+	}
 }
 
 func (m *Compare) drawNothing(c *draw.Canvas, r draw.Rectangle) {

@@ -168,7 +168,7 @@ func TestMomentsAreDifferences(t *testing.T) {
 	if m.alignment.Parting() >= 0 || !slices.Contains(m.differs, true) {
 		t.Fatal("the test needs other locks")
 	}
-	if v := a.View(); !strings.Contains(v, "They do not part, but differ for ") {
+	if v := a.View(); !strings.Contains(v, "The two runs go the same way. They differ for ") {
 		t.Errorf("of runs that differ in passing it says\n%s", v)
 	}
 	same := New(app, screen.CompareMsg{Scenario: lib.Named("pause-past-ttl"), Strategies: [2]int{lib.Strategy("redlock"), lib.Strategy("redlock")}})
@@ -233,5 +233,29 @@ func TestDifferencesAreNotCut(t *testing.T) {
 	}
 	if told == 0 {
 		t.Error("no difference is told")
+	}
+}
+
+// Where not every client has a row, those that take part in the violation at the cursor keep theirs, in the least window, too.
+func TestClientsOfTheViolationAreShown(t *testing.T) {
+	for _, other := range []string{"setpx-lua", "get-then-del"} {
+		app := tuitest.RealApp(screen.NewLibrary(), tuitest.PlainTheme(false))
+		lib := app.Library
+		m := New(app, screen.CompareMsg{Scenario: lib.Named("late-release"), Strategies: [2]int{lib.Strategy("naive-del"), lib.Strategy(other)}})
+		a := tuitest.Open(t, draw.MinWidth, draw.MinHeight, app, m, nil)
+		for range m.alignment.Runs[0].Breaches {
+			a.Press("!")
+			v := a.View()
+			upper, _, _ := strings.Cut(v[strings.Index(v, "naive-del"):], " "+other+" ")
+			_, fresh := m.alignment.Runs[0].Breached(m.alignment.Steps[m.at][0])
+			for _, b := range fresh {
+				for _, seq := range b.Events {
+					e := &m.alignment.Runs[0].Events[seq-1]
+					if name := m.alignment.Runs[0].Clients[max(e.Client, 0)]; e.Client >= 0 && !strings.Contains(upper, name+"     does") {
+						t.Errorf("%s against %s: %s has no row:\n%s", b.Code, other, name, v)
+					}
+				}
+			}
+		}
 	}
 }

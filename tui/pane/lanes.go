@@ -165,15 +165,22 @@ func planLanes(r *timeline.Timeline, at stage, rows int, spare func(saving int) 
 
 // rank orders clients where some have no row: those first without whom the picture says least.
 func (s *stage) rank(client int) int {
-	switch {
-	case s.part(client):
-		return 0
-	case s.believes(client):
-		return 1
-	case !s.done(client):
-		return 2
+	rank := 0
+	if !s.part(client) {
+		rank += 4
 	}
-	return 3
+	if !s.believes(client) {
+		rank += 2
+	}
+	if s.done(client) {
+		rank++
+	}
+	return rank
+}
+
+// HidesClients reports whether clients have no row of their own among the lanes.
+func HidesClients(lanes []Lane) bool {
+	return slices.ContainsFunc(lanes, func(l Lane) bool { return l.kind == laneHidden })
 }
 
 // LeastRows is how many rows a diagram needs, the axis included, in which every client has one

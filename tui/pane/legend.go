@@ -1,6 +1,7 @@
 package pane
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -61,11 +62,41 @@ var meanings = map[trace.Kind]string{
 // signsOf explains the signs that are drawn, each meaning of each once.
 func (d Drawn) signsOf(g *draw.Glyphs) (signs []draw.Sign) {
 	for _, s := range laneSigns(g) {
+		if s[0] == g.Nobody && d.single {
+			s[1] = "a record of no client's"
+		}
 		if d.signs[s[0]] && s[0] != g.Awake && s[0] != g.Fault && s[0] != g.Refused {
 			signs = append(signs, s)
 		}
 	}
-	return slices.Concat(signs, d.faults, d.names)
+	for _, s := range d.faults { // one that has several meanings here has them together
+		if i := slices.IndexFunc(signs, func(o draw.Sign) bool { return o[0] == s[0] }); i >= 0 {
+			signs[i][1] += "; or " + s[1]
+			continue
+		}
+		signs = append(signs, s)
+	}
+	return append(signs, d.names...)
+}
+
+// With is what two diagrams show together.
+func (d Drawn) With(o Drawn) Drawn {
+	both := Drawn{Hidden: d.Hidden + o.Hidden, signs: map[string]bool{}, frame: map[string]bool{}, faults: slices.Clone(d.faults), names: slices.Clone(d.names)}
+	for _, side := range []Drawn{d, o} {
+		maps.Copy(both.signs, side.signs)
+		maps.Copy(both.frame, side.frame)
+	}
+	for _, s := range o.faults {
+		if !slices.Contains(both.faults, s) {
+			both.faults = append(both.faults, s)
+		}
+	}
+	for _, s := range o.names {
+		if !slices.Contains(both.names, s) {
+			both.names = append(both.names, s)
+		}
+	}
+	return both
 }
 
 // Legend explains, in a line of at most a width, those of the run's glyphs that are drawn:

@@ -36,19 +36,20 @@ type Scene struct {
 // width. Nothing to the right of the cursor is drawn, because it has not happened yet.
 type plot struct {
 	Scene
-	c      *draw.Canvas
-	x0, y0 int   // of the first column of the plot, and of the time labels
-	width  int   // of the plot
-	offset int   // the axis column that x0 shows
-	until  int   // the plot column of the cursor
-	at     []int // by plot column: the last position in it
-	hidden int   // marks that others cover
-	signs  []drawnSign
-	frame  map[string]bool
-	short  []string     // the clients' names beside marks
-	labels []label      // of the lane that is drawn
-	marked map[int]bool // columns of the plot in it that have a mark
-	names  []draw.Sign  // those of them that are shortened
+	c              *draw.Canvas
+	x0, y0         int   // of the first column of the plot, and of the time labels
+	width          int   // of the plot
+	offset         int   // the axis column that x0 shows
+	until          int   // the plot column of the cursor
+	at             []int // by plot column: the last position in it
+	hidden         int   // marks that others cover
+	signs          []drawnSign
+	frame          map[string]bool
+	short          []string     // the clients' names beside marks
+	labels         []label      // of the lane that is drawn
+	named, unnamed map[int]bool // clients whose record, or belief, has a label, and lacks one
+	marked         map[int]bool // columns of the plot in it that have a mark
+	names          []draw.Sign  // those of them that are shortened
 }
 
 // drawnSign is a glyph that was drawn as such, not as a letter of a label.
@@ -71,6 +72,7 @@ type label struct {
 // Drawn says what a timeline shows.
 type Drawn struct {
 	Hidden int             // marks that others of their column cover
+	single bool            // there is one server: no record is a matter of majorities
 	signs  map[string]bool // the glyphs of its bars and marks
 	frame  map[string]bool // those of frameSigns
 	faults []draw.Sign     // the meanings that are drawn of the signs with several
@@ -90,7 +92,7 @@ func DrawTimeline(c *draw.Canvas, r draw.Rectangle, s Scene) Drawn {
 	if width < 10 || r.H < AxisRows+1 {
 		return Drawn{}
 	}
-	tl := &plot{Scene: s, c: c, x0: r.X + LabelWidth, y0: r.Y, width: width, offset: windowAt(s.Column, s.All, width), short: draw.ShortNames(s.Clients), frame: map[string]bool{}}
+	tl := &plot{Scene: s, c: c, x0: r.X + LabelWidth, y0: r.Y, width: width, offset: windowAt(s.Column, s.All, width), short: draw.ShortNames(s.Clients), frame: map[string]bool{}, named: map[int]bool{}, unnamed: map[int]bool{}}
 	tl.until = min(s.Column-tl.offset, width-1)
 	tl.at = make([]int, tl.until+1)
 	for x := range tl.at {
@@ -113,7 +115,12 @@ func DrawTimeline(c *draw.Canvas, r draw.Rectangle, s Scene) Drawn {
 
 // drawn gathers the glyphs that nothing else has been drawn over.
 func (tl *plot) drawn() Drawn {
-	d := Drawn{Hidden: tl.hidden, signs: map[string]bool{}, frame: tl.frame, names: tl.names}
+	d := Drawn{Hidden: tl.hidden, single: len(tl.Nodes) == 1, signs: map[string]bool{}, frame: tl.frame, names: tl.names}
+	for i, name := range tl.Clients { // a bar whose name has no room anywhere
+		if tl.unnamed[i] && !tl.named[i] {
+			d.names = append(d.names, draw.Sign{tl.Theme.Bar(i), name})
+		}
+	}
 	for _, s := range tl.signs {
 		if tl.c.Char(s.x, s.y) == s.glyph {
 			d.signs[s.glyph] = true
@@ -191,11 +198,16 @@ func (tl *plot) bar(y int, s timeline.Span, glyph string, k draw.Ink, labels ...
 // the bar's glyph: near the bar's beginning, or as near to it as the marks leave room.
 func (tl *plot) writeLabels() {
 	for _, l := range tl.labels {
+		written := &tl.unnamed
 		for _, text := range l.texts {
 			if x, fits := tl.placeOf(&l, draw.Width(text)); fits {
 				tl.c.Text(tl.x0+x, l.y, draw.Width(text), text, l.ink)
+				written = &tl.named
 				break
 			}
+		}
+		if k := l.span.Kind; (k == timeline.Stored || k == timeline.Believes || k == timeline.Enough) && l.span.Client != trace.None {
+			(*written)[l.span.Client] = true
 		}
 	}
 	tl.labels = tl.labels[:0]

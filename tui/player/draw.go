@@ -174,9 +174,9 @@ func (p *Player) drawMain(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane) {
 	switch {
 	case r.Empty():
 	case p.view == viewLadder:
-		pane.DrawLadder(c, r, p.Run, p.Pos, p.Theme)
+		pane.DrawLadder(c, p.listing(r), p.Run, p.Pos, p.Theme)
 	case p.view == viewTrace:
-		p.drawTraceLines(c, r)
+		p.drawTraceLines(c, p.listing(r))
 	case p.view == viewState:
 		p.drawState(c, r)
 	case r.W > pane.LabelWidth:
@@ -191,6 +191,14 @@ func (p *Player) drawMain(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane) {
 		p.drawn = pane.DrawTimeline(c, r, pane.Scene{Timeline: p.Run, Pos: p.Pos, Axis: a, Column: a.Cols[p.Pos] + since, All: a.Width() + since,
 			Lanes: lanes, Theme: p.Theme, Lit: p.lit(), Now: now})
 	}
+}
+
+// listing is the place of a list of events: beside the wall it leaves a column of air.
+func (p *Player) listing(r draw.Rectangle) draw.Rectangle {
+	if !p.plan.Wall.Empty() {
+		r.W--
+	}
+	return r
 }
 
 // drawLegend explains the glyphs of the diagram, on the rule below it. At the end of the rule it says
@@ -339,34 +347,6 @@ func (p *Player) DrawSource(c *draw.Canvas, r draw.Rectangle) {
 		text = code.Of(file)
 		p.code[file] = text
 	}
-	title := draw.Rect(r.X+1, r.Y, r.W-1, 1)
-	r = draw.Rect(r.X+1, r.Y+1, r.W-1, r.H-1)
-	v := code.StandingAt(p.Run, p.Pos, p.State, file, text, r.W, p.Theme)
-	if v.Note != "" && r.H > leastCode {
-		c.Line(r.X, r.Y, r.W, draw.Line{draw.Text(v.Note, draw.Strong)}.Fitted(r.W, p.Theme.More))
-		r = draw.Rect(r.X, r.Y+1, r.W, r.H-1)
-	}
-	base := max(v.Focus-r.H/2, 0)
-	if n := len(v.Script); n > 0 && r.H-n > leastCode && base > 0 { // the script that runs there stands above it
-		c.Lines(draw.Rect(r.X, r.Y, r.W, n+1), append(v.Script, draw.Line{draw.Text(p.Theme.More, draw.Dim)}), 0) // lines are left out
-		r = draw.Rect(r.X, r.Y+n+1, r.W, r.H-n-1)
-	}
-	base = min(max(v.Focus-r.H/2, 0), max(len(v.Rows)-r.H, 0))
-	end := v.End() - r.H // the line in focus is whole
-	base = code.WholeComment(v.Texts, base, v.Focus, r.H)
-	for base > max(end, 0) && v.Lines[base] == v.Lines[base-1] && v.Focus-base < r.H-1 { // from the beginning of a line
-		base--
-	}
-	base = min(max(base, end), v.Focus)
-	first := p.scrolled(panelSource, len(v.Rows), r.H, base)
-	last := min(first+r.H, len(v.Rows))
-	head := draw.Line{draw.Text("source: not known", draw.Title)}
-	if file != "" {
-		head = draw.Line{draw.Text("source: strategies/"+file, draw.Title), draw.Text(fmt.Sprintf("  lines %d to %d of %d", v.Lines[first], v.Lines[last-1], len(text)), draw.Dim)}
-	}
-	c.Line(title.X, title.Y, title.W, head)
-	c.Lines(r, v.Rows[first:last], 0)
+	v := code.StandingAt(p.Run, p.Pos, p.State, file, text, r.W-1, p.Theme)
+	v.Draw(c, r, file, text, p.Theme, func(rows, base int) int { return p.scrolled(panelSource, len(v.Rows), rows, base) })
 }
-
-// leastCode is how many rows code has at least beside what is said of it.
-const leastCode = 5

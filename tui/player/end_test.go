@@ -313,8 +313,8 @@ func TestErrorOfAFileStays(t *testing.T) {
 		p := New(app, lib.Strategy("setpx-lua"), 0)
 		a := tuitest.Open(t, size[0], size[1], app, p, nil)
 		for version, bad := range []struct{ steps, want string }{
-			{"  - rum: A\n", `out of date: pay.yaml:4: unknown step "rum"`},
-			{"  - until: 1ms\n", "out of date: pay.yaml:4: 1ms is past"},
+			{"  - rum: A\n", `Out of date: pay.yaml:4: unknown step "rum"`},
+			{"  - until: 1ms\n", "Out of date: pay.yaml:4: 1ms is past"},
 		} {
 			write(2+version, bad.steps)
 			a.Fire()
@@ -323,7 +323,7 @@ func TestErrorOfAFileStays(t *testing.T) {
 					t.Errorf("%v: after %q not %q:\n%s", size, key, bad.want, a.View())
 				}
 			}
-			if a.Press("T"); !strings.Contains(a.View(), "For a class") || !strings.Contains(a.View(), "out of date: pay.yaml:4:") {
+			if a.Press("T"); !strings.Contains(a.View(), "For a class") || !strings.Contains(a.View(), "Out of date: pay.yaml:4:") {
 				t.Errorf("%v: not both:\n%s", size, a.View())
 			}
 			a.Press("T")
@@ -447,5 +447,40 @@ func TestChaptersAreCountedInOneForm(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A key stands once in the footer, the last step of the course offers no next one, and where the run goes on behind the end of a
+// step the key for it is named.
+func TestFooterOfTheLastStep(t *testing.T) {
+	lib := screen.NewLibrary()
+	app := tuitest.HandmadeApp(lib, tuitest.PlainTheme(false))
+	last := len(lib.Lessons) - 1
+	for _, at := range [][2]int{{0, 0}, {last, len(lib.Lessons[last].Steps) - 1}} {
+		p := OpenLesson(app, screen.LessonMsg{Lesson: at[0], Step: at[1]})
+		a := tuitest.Open(t, 160, 40, app, p, nil)
+		p.goTo(p.Run.Told())
+		v := a.View()
+		if end := at[0] == last; strings.Contains(v, "r continue") == end || p.Pos < p.Run.Last() && !strings.Contains(v, "enter go on") {
+			t.Errorf("the keys of step %v:\n%s", at, v)
+		}
+		p.watched = true
+		rows := strings.Split(a.View(), "\n")
+		if foot := rows[len(rows)-1]; strings.Count(foot, "space ") > 1 {
+			t.Errorf("a key stands twice: %s", foot)
+		}
+	}
+}
+
+// The key that leaves closes first the code in the place of the diagram.
+func TestEscClosesTheCodeFirst(t *testing.T) {
+	a, p := openRun(t, 80, 24, "naive-del", "late-release")
+	a.Press("s")
+	a.View()
+	for _, leaves := range []bool{false, true} {
+		if _, out := p.Update(tuitest.KeyMsg("esc")); out.Close != leaves {
+			t.Errorf("esc leaves the run: %v, want %v", out.Close, leaves)
+		}
+		a.View()
 	}
 }

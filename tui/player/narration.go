@@ -221,7 +221,7 @@ func (p *Player) tellNext(t *draw.Paragraphs) told.Part {
 	next := p.lesson.next()
 	from := len(t.Lines)
 	if next == nil {
-		t.Add(draw.Strong, "", "That was the course.")
+		t.Add(draw.Strong, "", "That was the course. "+p.Keys.Close.Help().Key+" goes back; the first screen leads on: to the game, and to the lock for your own system.")
 		return told.Part{}
 	}
 	l, step := next.at()

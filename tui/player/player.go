@@ -345,7 +345,7 @@ func (p *Player) Typing() bool { return p.find.asking() }
 func (p *Player) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 	switch {
 	case key.Matches(k, p.Keys.Close):
-		return nil, screen.Outcome{Close: !p.LeaveEvidence() && !p.find.leave(p)}
+		return nil, screen.Outcome{Close: !p.LeaveEvidence() && !p.find.leave(p) && !p.leaveSource()}
 	case key.Matches(k, p.Keys.Strategy):
 		return nil, screen.Outcome{Open: p.strategyPicker()}
 	case key.Matches(k, p.Keys.Scenario):
@@ -370,6 +370,15 @@ func (p *Player) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 		p.looks(k)
 	}
 	return nil, screen.Outcome{}
+}
+
+// leaveSource closes the code that stands in the place of the diagram, and reports whether there was any.
+func (p *Player) leaveSource() bool {
+	if !p.source || p.Run == nil || !p.plan.Main.Empty() {
+		return false
+	}
+	p.source = false
+	return true
 }
 
 // searchMsg asks for a search within bounds that have the faults of this run.
@@ -555,7 +564,7 @@ func (p *Player) Clicked(c screen.Click) {
 	case c.In(trace):
 		p.goTo(p.eventAt(trace, c.Y-trace.Y))
 	case c.In(main) && p.view == viewTrace:
-		p.goTo(p.eventAt(main, c.Y-main.Y))
+		p.goTo(p.eventAt(p.listing(main), c.Y-main.Y))
 	}
 }
 
@@ -581,10 +590,11 @@ func (p *Player) toViolation() {
 	}
 	if next < 0 {
 		next = 0
-		p.Notice = "That was the last violation; this is the first again."
-		if len(p.Run.Breaches) == 1 {
-			p.Notice = "There is no other violation in this run."
-		}
+		p.Notice = "That was the last violation; "
+	}
+	p.Notice += fmt.Sprintf("%s %d of %d", draw.Either(p.Notice == "", "violation", "this is violation"), next+1, len(p.Run.Breaches))
+	if len(p.Run.Breaches) == 1 {
+		p.Notice = draw.Either(p.Run.Breaches[0].Pos == p.Pos, "There is no other violation in this run.", "")
 	}
 	p.picked = next
 	p.goTo(p.Run.Breaches[next].Pos)
@@ -741,8 +751,11 @@ func (p *Player) comparePicker() *picker.Picker {
 	for i := 0; i < len(p.Run.Breaches) && r == nil; i++ { // elsewhere on the one that the words will name first
 		r = p.Remedies.For(p.Run.Breaches[i : i+1])
 	}
-	if r != nil {
+	switch {
+	case r != nil:
 		list.At = r.Strategy
+	case slices.ContainsFunc(p.Run.Breaches, func(b timeline.Breach) bool { return b.Code.Failure() }):
+		list.About = "None of the locks that are tried as remedies withstands what this run shows. " + list.About
 	}
 	return list
 }
@@ -796,7 +809,12 @@ func (p *Player) FooterKeys() []key.Binding {
 			list = slices.Insert(list, 0, screen.As(k.Guess, "predict"))
 		}
 	case p.lesson != nil && p.Run != nil && p.Pos >= p.Run.Told():
-		list = append([]key.Binding{screen.As(k.NextStep, "continue")}, list...)
+		if p.Pos < p.Run.Last() {
+			list = slices.Insert(list, 0, on)
+		}
+		if p.lesson.next() != nil {
+			list = slices.Insert(list, 0, screen.As(k.NextStep, "continue"))
+		}
 	case proven:
 		list = slices.Insert(list, 0, on, screen.As(k.Evidence, "evidence"))
 		if p.watched && !p.playing { // it has stopped by itself

@@ -83,5 +83,5 @@ func (p *Player) fail(err error) {
 	first, _, _ := strings.Cut(err.Error(), "\n")
 	path := p.Library.Scenarios[p.scenario].Path()
 	first = strings.ReplaceAll(first, path, filepath.Base(path))
-	p.Stale[p.scenario], p.Notice = "This run is out of date: "+first, ""
+	p.Stale[p.scenario], p.Notice = "Out of date: "+first, ""
 }

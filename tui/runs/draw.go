@@ -238,8 +238,12 @@ func (m *Runs) story(width, rows int) []draw.Line {
 	for _, s := range draw.Wrap(screen.Reason(sc, st.Name), width) {
 		lines = append(lines, draw.Line{draw.Text(s, draw.Plain)})
 	}
+	cut := draw.Line{draw.Text(sc.Title, draw.Strong), draw.Text(": "+sc.Shows, draw.Dim)}
+	if whole := described(st.Name, st.Summary, width); len(about)+len(lines) > rows && 1+len(whole)+len(lines) <= rows {
+		about = append([]draw.Line{cut}, whole...)
+	}
 	if len(about)+len(lines) > rows {
-		about = []draw.Line{{draw.Text(sc.Title, draw.Strong), draw.Text(": "+sc.Shows, draw.Dim)}, lock}
+		about = []draw.Line{cut, lock}
 	}
 	return append(about, lines...)
 }

@@ -237,7 +237,7 @@ func (m *Runs) FooterKeys() []key.Binding {
 		return []key.Binding{screen.As(k.Search, "filter"), back, k.Course, k.Help, k.Mouse, k.Quit}
 	}
 	return []key.Binding{
-		screen.As(k.Enter, "play"), screen.As(k.Search, "filter"), screen.As(k.Violation, "next failure"), k.Compare, k.Help, screen.As(k.Explore, "search"), lock, k.Course,
+		screen.As(k.Enter, "play"), screen.As(k.Search, "filter"), screen.As(k.Violation, "next failure"), k.Compare, k.Help, k.Explore, lock, k.Course,
 		screen.Pair(k.Back, k.Forward, "lock"), screen.Pair(k.Up, k.Down, "scenario"), screen.Pair(k.PageUp, k.PageDown, "page"), screen.Pair(k.Previous, k.Next, "page of locks"),
 		screen.Pair(k.First, k.Last, "ends"), k.Mouse, back, k.Quit,
 	}

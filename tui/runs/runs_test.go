@@ -97,7 +97,7 @@ func TestMouse(t *testing.T) {
 		t.Error("the footer speaks of a mouse that is off")
 	}
 	a.Press("m")
-	if !strings.Contains(a.View(), "mouse on: m lets you select text") || !strings.Contains(a.View(), "q quit") {
+	if !strings.Contains(a.View(), "m mouse off") || !strings.Contains(a.View(), "q quit") {
 		t.Errorf("the footer does not say that the mouse is on:\n%s", a.View())
 	}
 	place := screen.Click{X: h.plan.grid.X + 2*cellWidth, Y: h.plan.grid.Y + 3} // the scenario below the second title

@@ -110,7 +110,8 @@ func footer(c *draw.Canvas, r draw.Rectangle, keys []key.Binding) {
 		}
 	}
 	for _, b := range keys {
-		if !slices.Contains(wayOut[:], b.Help().Key) {
+		again := slices.ContainsFunc(others, func(o key.Binding) bool { return o.Help().Key == b.Help().Key })
+		if !again && !slices.Contains(wayOut[:], b.Help().Key) {
 			others = append(others, b)
 		}
 	}

@@ -217,7 +217,7 @@ func (m *Router) frame() *draw.Canvas {
 	m.Top().Draw(c, draw.Rect(0, 0, m.w, m.h-1))
 	foot := draw.Rect(0, m.h-1, m.w, 1)
 	if m.mouse {
-		text := "  mouse on: " + m.Keys.Mouse.Help().Key + " lets you select text "
+		text := "  " + m.Keys.Mouse.Help().Key + " mouse off "
 		foot.W -= draw.Width(text)
 		c.Text(foot.W, foot.Y, draw.Width(text), text, draw.Strong)
 	}

@@ -1,0 +1,41 @@
+package code
+
+import (
+	"fmt"
+
+	"lockstep/tui/draw"
+)
+
+// leastSheet is how many rows code has at least beside what is said of it.
+const leastSheet = 5
+
+// Draw draws the code below a title, with the line in focus in sight: scrolled gives the first row, by how many there are and
+// where the first one stands unscrolled.
+func (v *Standing) Draw(c *draw.Canvas, r draw.Rectangle, file string, text []string, th *draw.Theme, scrolled func(rows, base int) int) {
+	title := draw.Rect(r.X+1, r.Y, r.W-1, 1)
+	r = draw.Rect(r.X+1, r.Y+1, r.W-1, r.H-1)
+	if v.Note != "" && r.H > leastSheet {
+		c.Line(r.X, r.Y, r.W, draw.Line{draw.Text(v.Note, draw.Strong)}.Fitted(r.W, th.More))
+		r = draw.Rect(r.X, r.Y+1, r.W, r.H-1)
+	}
+	base := max(v.Focus-r.H/2, 0)
+	if n := len(v.Script); n > 0 && r.H-n > leastSheet && base > 0 { // the script that runs there stands above it
+		c.Lines(draw.Rect(r.X, r.Y, r.W, n+1), append(v.Script, draw.Line{draw.Text(th.More, draw.Dim)}), 0) // lines are left out
+		r = draw.Rect(r.X, r.Y+n+1, r.W, r.H-n-1)
+	}
+	base = min(max(v.Focus-r.H/2, 0), max(len(v.Rows)-r.H, 0))
+	end := v.End() - r.H // the line in focus is whole
+	base = WholeComment(v.Texts, base, v.Focus, r.H)
+	for base > max(end, 0) && v.Lines[base] == v.Lines[base-1] && v.Focus-base < r.H-1 { // from the beginning of a line
+		base--
+	}
+	base = min(max(base, end), v.Focus)
+	first := scrolled(r.H, base)
+	last := min(first+r.H, len(v.Rows))
+	head := draw.Line{draw.Text("source: not known", draw.Title)}
+	if file != "" {
+		head = draw.Line{draw.Text("source: strategies/"+file, draw.Title), draw.Text(fmt.Sprintf("  lines %d to %d of %d", v.Lines[first], v.Lines[last-1], len(text)), draw.Dim)}
+	}
+	c.Line(title.X, title.Y, title.W, head)
+	c.Lines(r, v.Rows[first:last], 0)
+}
