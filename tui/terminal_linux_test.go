@@ -227,7 +227,7 @@ func TestTerminalIsGivenBack(t *testing.T) {
 		"SIGINT":     {"run", func(x *terminal) { _ = x.cmd.Process.Signal(syscall.SIGINT) }},
 		"SIGHUP":     {"run", func(x *terminal) { _ = x.cmd.Process.Signal(syscall.SIGHUP) }},
 		"panic":      {"panic", func(x *terminal) { x.typeKeys("x") }},
-		"with mouse": {"run", func(x *terminal) { x.typeKeys("m"); x.await("lets you select text"); x.typeKeys("q") }},
+		"with mouse": {"run", func(x *terminal) { x.typeKeys("m"); x.await("mouse off"); x.typeKeys("q") }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := startChild(t, test.child, t.TempDir())

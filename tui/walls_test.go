@@ -23,7 +23,7 @@ var walls = map[string]string{
 	"runs": "draw picker screen", "course": "draw screen", "search": "draw picker screen",
 	"compare": "draw pane picker screen", "player": "code draw facts layout pane picker quiz screen told",
 	"levels":  "draw picker screen",
-	"game":    "code draw levels pane picker player progress screen tried",
+	"game":    "code draw layout levels pane picker player progress screen tried",
 	"tried":   "",
 	"live":    "draw pane",
 	"present": "draw pane picker player screen",

@@ -404,7 +404,7 @@ const compareFrame = 5
 func arrangeCompare(w, h int, lanes [2]int, told int) compareLayout {
 	l := compareLayout{header: draw.Rect(0, 0, w, 1)}
 	room := h - compareFrame - told
-	upper := min(lanes[0]+pane.AxisRows, max(room/2, room-lanes[1]-pane.AxisRows)) // what the other leaves
+	upper := min(lanes[0]+pane.AxisRows, room/2)
 	lower := min(lanes[1]+pane.AxisRows, room-upper)
 	y := 1
 	for i, rows := range []int{upper, lower} {
@@ -429,12 +429,7 @@ func (m *Compare) Draw(c *draw.Canvas, r draw.Rectangle) {
 	told := m.toldRows(r.W, r.H+1)
 	var lanes [2][]pane.Lane
 	for i, re := range m.alignment.Runs {
-		lanes[i] = pane.PlanLanes(re, at[i], (r.H+1-compareFrame-told)/2-pane.AxisRows)
-	}
-	for i, re := range m.alignment.Runs {
-		if pane.HidesClients(lanes[i]) {
-			lanes[i] = pane.PlanLanes(re, at[i], r.H+1-compareFrame-told-len(lanes[1-i])-2*pane.AxisRows)
-		}
+		lanes[i] = pane.NamelessLanes(re, at[i], (r.H+1-compareFrame-told)/2-pane.AxisRows)
 	}
 	m.plan = arrangeCompare(r.W, r.H+1, [2]int{len(lanes[0]), len(lanes[1])}, told)
 	m.lay(m.plan.halves[0].W - pane.LabelWidth)

@@ -56,6 +56,13 @@ func PlanLanes(r *timeline.Timeline, pos, rows int) []Lane {
 	return planLanes(r, stageAt(r, pos), rows, airy)
 }
 
+// NamelessLanes chooses the lanes as PlanLanes does for a screen that names elsewhere the clients that have no row.
+func NamelessLanes(r *timeline.Timeline, pos, rows int) []Lane {
+	at := stageAt(r, pos)
+	at.named = true
+	return planLanes(r, at, rows, airy)
+}
+
 // FillLanes chooses the lanes for rows that nothing else is to have.
 func FillLanes(r *timeline.Timeline, pos, rows int) []Lane {
 	return planLanes(r, stageAt(r, pos), rows, func(int) int { return 0 })
@@ -80,6 +87,7 @@ func SteadyLanes(r *timeline.Timeline, pos, rows int, fill bool) []Lane {
 
 // stage says how far a run has come.
 type stage struct {
+	named    bool                     // clients without a row are named elsewhere
 	started  func(timeline.Lane) bool // something has happened in the lane of a client or of the damage
 	done     func(client int) bool    // a client has finished or crashed, and does not believe that it has the lock
 	believes func(client int) bool    // a client believes that it has the lock
@@ -145,7 +153,10 @@ func planLanes(r *timeline.Timeline, at stage, rows int, spare func(saving int) 
 	}
 	first := slices.IndexFunc(lanes, func(l Lane) bool { return !ofClient(l.Lane) }) // the nodes, the believers, what is broken
 	tail := lanes[first:]
-	keep := rows - len(tail) - 1
+	keep := rows - len(tail) - 1 // a row names the others
+	if at.named {
+		keep++
+	}
 	if keep < 0 {
 		return tail[len(tail)-max(min(rows, len(tail)), 0):]
 	}
@@ -160,7 +171,10 @@ func planLanes(r *timeline.Timeline, at stage, rows int, spare func(saving int) 
 			cut.hidden = append(cut.hidden, r.Clients[l.Index])
 		}
 	}
-	return append(append(shown, cut), tail...)
+	if !at.named {
+		shown = append(shown, cut)
+	}
+	return append(shown, tail...)
 }
 
 // rank orders clients where some have no row: those first without whom the picture says least.
@@ -176,11 +190,6 @@ func (s *stage) rank(client int) int {
 		rank++
 	}
 	return rank
-}
-
-// HidesClients reports whether clients have no row of their own among the lanes.
-func HidesClients(lanes []Lane) bool {
-	return slices.ContainsFunc(lanes, func(l Lane) bool { return l.kind == laneHidden })
 }
 
 // LeastRows is how many rows a diagram needs, the axis included, in which every client has one

@@ -112,7 +112,7 @@ func TestLettersAreLettersWhereTextIsTaken(t *testing.T) {
 		t.Errorf("? shows\n%s", a.View())
 	}
 	a.Press("? m")
-	if !strings.Contains(a.View(), "lets you select text") || one.typed != "" {
+	if !strings.Contains(a.View(), "mouse off") || one.typed != "" {
 		t.Errorf("m is told to the screen: %q", one.typed)
 	}
 	one.text = true
