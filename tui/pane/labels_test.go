@@ -12,7 +12,7 @@ import (
 )
 
 // whole are the words of a lane, none of them cut or with a foreign sign inside.
-var whole = regexp.MustCompile(`^(paused( inside)?( [\dmhs.]+)?|held up( inside)?( [\dmhs.]+)?|hangs( for good)?|crashed|wants it|down|no majority|` +
+var whole = regexp.MustCompile(`^(paused( inside)?( [\dmhs.]+)?|held up( inside)?( [\dmhs.]+)?|hangs( for good)?|ended by an exception|failed|crashed|wants it|down|no majority|` +
 	`\w+ (holds( the lock)?|has enough nodes)|lease over, not noticed|over, unnoticed|over, unseen|\S+=[\w?]+(, (expires [\dmhsy.]+|no expiry))?|` +
 	`tests whether the lock can still be had|[A-Z]{2,3}( [A-Z]{2,3})*|[\w?]+|\d+ (client|row)s? left out: .*)$`)
 
@@ -21,7 +21,7 @@ func cutWord(r *timeline.Timeline, s string) bool {
 	if len(s) < 2 || strings.Trim(s, "0123456789") == "" {
 		return false
 	}
-	for _, word := range strings.Fields("paused hangs crashed down probe redis") {
+	for _, word := range strings.Fields("paused failed hangs crashed down probe redis") {
 		if s == word {
 			return false
 		}

@@ -65,12 +65,23 @@ func (s *Story) Squeezed(rows int) ([]draw.Line, Part) {
 }
 
 // without leaves out the first events of the evidence, and says so: at the end of the line above, or else in a line of
-// its own, for which one event more goes.
+// its own, for which one event more goes; where there is none, at the end of one of the lines below.
 func (s *Story) without(lines []draw.Line, proof Part, n int) []draw.Line {
-	if at := proof.From - 1; at >= 0 {
-		if more := draw.Text("  "+s.More(n), draw.Strong); lines[at].Width()+draw.Width(more.Text) <= s.Width {
-			lines[at] = append(slices.Clip(lines[at]), more)
-			return slices.Delete(lines, proof.From, proof.From+n)
+	said := func(at int, text string) bool {
+		if at < 0 || lines[at].Width()+draw.Width(text) > s.Width {
+			return false
+		}
+		lines[at] = append(slices.Clip(lines[at]), draw.Text(text, draw.Strong))
+		return true
+	}
+	if said(proof.From-1, "  "+s.More(n)) {
+		return slices.Delete(lines, proof.From, proof.From+n)
+	}
+	if n == proof.To-proof.From {
+		for at := proof.To; at < len(lines); at++ {
+			if said(at, "  evidence: "+s.More(n)) {
+				return slices.Delete(lines, proof.From, proof.To)
+			}
 		}
 	}
 	n = min(n+1, proof.To-proof.From)
