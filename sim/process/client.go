@@ -47,6 +47,7 @@ type Client struct {
 	lock     strategies.Lock
 	lease    *strategies.Lease // the newest that it was granted
 	exposes  bool              // its current lease has a deadline of the strategy's own
+	promised time.Duration     // that deadline, as Acquire or Extend returned it
 	making   bool              // its lock's constructor is running
 }
 

@@ -43,6 +43,7 @@ func (c *Client) attempt(t *Thread, cycle int, job job, cfg *Config) bool {
 	t.mark(trace.KindEnter, cycle)
 	commit := job.work(c, t, lease, cfg)
 	t.mark(trace.KindLeave, cycle)
+	c.keptItsWord(lease)
 	c.release(t, cycle, lease)
 	if commit != nil {
 		t.do(*commit)
@@ -69,6 +70,16 @@ func (c *Client) acquire(ctx context.Context) (*strategies.Lease, error) {
 			"Acquire returns neither a lease nor an error: it must return a lease, or strategies.ErrNotAcquired if another client has the lock, or the error of a command")})
 	}
 	return lease, err
+}
+
+// keptItsWord panics, naming the line of Acquire, if the deadline of a lease has become another
+// while no Extend ran. The monitors and the search know of a deadline what Acquire and Extend
+// return, so they would judge a lease that its caller no longer has.
+func (c *Client) keptItsWord(lease *strategies.Lease) {
+	if lease.Deadline != c.promised {
+		panic(&Panic{Client: c.Name, Source: c.methodSource("Acquire"), Value: breach(
+			"the deadline of a lease has become another while no Extend ran: leave Deadline 0 if a thread keeps the lease alive, as each of its renewals counts then, or move it in Extend")})
+	}
 }
 
 // goAhead does the job without a lease, as a caller does that doesn't wait for a broken lock
@@ -99,11 +110,11 @@ func (c *Client) writeBack(t *Thread, lease *strategies.Lease, cfg *Config, valu
 // over is the check of a careful caller: is my lease over, by my own clock? Where the
 // strategy exposes no deadline, the one that the lease was given counts, see granted.
 func (c *Client) over(lease *strategies.Lease, cfg *Config) bool {
-	if !cfg.Checks || lease.Deadline == 0 && c.settings.Strategy.NoTTL {
+	if !cfg.Checks || !c.exposes && c.settings.Strategy.NoTTL {
 		return false
 	}
 	now := clientClock{c}.Monotonic()
-	if lease.Deadline == 0 {
+	if !c.exposes {
 		return !c.rt.host.LeaseLive(c.Index)
 	}
 	return now >= lease.Deadline
@@ -119,12 +130,14 @@ func (c *Client) extend(t *Thread, lease *strategies.Lease) bool {
 	accesses := t.Command
 	t.mark(trace.KindExtend, 0)
 	err := extender.Extend(context.Background(), lease)
+	c.promised = lease.Deadline
 	t.Phase, t.Command = trace.PhaseWork, accesses
 	if err != nil {
 		t.note(trace.Event{Kind: trace.KindExtendFailed, Note: errorText(err)})
 		return false
 	}
 	deadline := c.deadline(lease)
+	c.exposes = lease.Deadline != 0 // it may have been given one, or have lost it
 	t.note(trace.Event{Kind: trace.KindExtended, By: deadline})
 	c.rt.host.AwaitLapse(c, deadline)
 	return true
@@ -152,7 +165,7 @@ func (c *Client) acquireReturned(t *Thread, cycle int, lease *strategies.Lease, 
 // TTL.
 func (c *Client) granted(t *Thread, cycle int, lease *strategies.Lease) {
 	deadline := c.deadline(lease)
-	c.lease, c.exposes = lease, lease.Deadline != 0
+	c.lease, c.exposes, c.promised = lease, lease.Deadline != 0, lease.Deadline
 	t.note(trace.Event{Kind: trace.KindGranted, Cycle: cycle, By: deadline, Token: lease.Token, Fence: lease.Fence})
 	c.rt.host.AwaitLapse(c, deadline)
 }

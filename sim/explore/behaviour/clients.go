@@ -559,7 +559,7 @@ func (k *Clients) place(h *History, key *cycleKey) uint32 {
 // that the client reports belongs to the facts of a state.
 func (h *History) follow(reports []Report) {
 	for _, r := range reports {
-		if r.Kind == trace.KindGranted {
+		if r.Kind == trace.KindGranted || r.Kind == trace.KindExtended {
 			h.Given = r.Given
 		}
 	}

@@ -128,6 +128,21 @@ var waits = []*subject{
 			}
 			return prolong(ctx, l, lease)
 		}}, extending),
+	custom("extend-tells", "Acquire tells no deadline, and Extend one two seconds after the record's end", steps{
+		acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
+			token := l.Token()
+			return &strategies.Lease{Token: token}, l.set(ctx, l.key, token)
+		},
+		extend: func(ctx context.Context, l *lock, lease *strategies.Lease) error {
+			sent := l.Clock.Monotonic()
+			lease.Deadline = sent + l.TTL + 2*time.Second
+			return held(compareExpire.Run(ctx, l.rdb, []string{l.key}, lease.Token, l.TTL.Milliseconds()).Int())
+		}}, extending),
+	custom("extend-untells", "Extend takes the deadline away, so the lease lasts a TTL from then on; and it gives the record half of one", steps{
+		extend: func(ctx context.Context, l *lock, lease *strategies.Lease) error {
+			lease.Deadline = 0
+			return held(compareExpire.Run(ctx, l.rdb, []string{l.key}, lease.Token, l.TTL.Milliseconds()/2).Int())
+		}}, extending),
 	custom("extend-blindly", "PEXPIRE prolongs whatever record there is", steps{
 		extend: func(ctx context.Context, l *lock, lease *strategies.Lease) error {
 			sent := l.Clock.Monotonic()

@@ -203,6 +203,8 @@ var examples = []example{
 	{lock: "slow-no-cleans-up", code: trace.FR, moves: "B:3,:9s,A:5,B:5", today: finds},
 	{lock: "transaction-prolongs", code: trace.FR, moves: "A:7,:2s,B:7", today: finds},
 	{lock: "extend-when-fresh", code: trace.DG, moves: "A:7,:5s,A:4,:7.5s,B:5", today: finds},
+	{lock: "extend-tells", code: trace.DG, moves: "A:12,:12.5s,B:7", today: finds},
+	{lock: "extend-untells", code: trace.DG, moves: "A:12,:6.5s,B:7", today: finds},
 	{lock: "extend-blindly", code: trace.FR, moves: "A:4,:13s,B:4,:100ms,A:6", today: finds},
 	{lock: "extend-says-yes", code: trace.DG, moves: "A:7,:13s,B:5,A:7", today: finds},
 	{lock: "extend-by-set", code: trace.FR, moves: "A:4,:13s,B:4,A:6", today: finds},

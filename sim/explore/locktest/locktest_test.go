@@ -473,6 +473,31 @@ func TestAcquireAnswers(t *testing.T) {
 	w.says(t, true, `not decided, because the lock was never acquired, even with nothing going wrong: its own Acquire fails with no luck`)
 }
 
+// moving is a lock with a thread that moves the deadline of the lease, and prolongs no record.
+type moving struct {
+	strategies.Lock
+	strategies.Options
+}
+
+func (m *moving) Acquire(ctx context.Context) (*strategies.Lease, error) {
+	lease, err := m.Lock.Acquire(ctx)
+	if err == nil {
+		lease.Deadline = m.Clock.Monotonic() + m.TTL/2
+		m.Go(func() { lease.Deadline += m.TTL })
+	}
+	return lease, err
+}
+
+// TestMovedDeadline: a lease of which the caller is told another deadline than by Acquire or Extend is refused,
+// as nobody would judge that.
+func TestMovedDeadline(t *testing.T) {
+	w := watching(t)
+	locktest.Holds(w, strategies.Strategy{New: func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+		return &moving{mine(take, compare).New(nodes, key, o), o}
+	}}, small)
+	w.says(t, true, `^TestMine_a_lock: not decided, because the lock cannot be searched: [AB]'s lock at sim/explore/locktest/locktest_test.go:\d+: the deadline of a lease has become another while no Extend ran`)
+}
+
 // TestNothingToSearch: a description without a lock.
 func TestNothingToSearch(t *testing.T) {
 	w := watching(t)
