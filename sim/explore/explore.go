@@ -29,7 +29,7 @@ type Result struct {
 	// [Bounds.Clients] and [Bounds.Others]) and, at any one instant, the requests under way.
 	Closed   bool
 	UnderWay int  // of a closed search: the most requests that were held up at once
-	Threads  bool // of a closed search: the lock starts threads, and a client asks again when all of its last cycle have ended
+	Threads  bool // the lock starts threads: those of one client act by turns; in a closed search it asks again when all of its last cycle have ended
 
 	Depth       int             // all schedules of so many choices were covered
 	States      int64           // distinct states
@@ -209,7 +209,7 @@ func searchModel(ctx context.Context, m *space.Model, opt Options, v Vacuity) (*
 		}
 	}
 	r.Closed = r.Complete && m.Bounds.Endless()
-	r.UnderWay, r.Threads = int(m.Bounds.Faults[HoldRequest]), r.Closed && !m.Clients.Single()
+	r.UnderWay, r.Threads = int(m.Bounds.Faults[HoldRequest]), !m.Clients.Single()
 	r.Undecided = r.Vacuity.undecided(&m.Bounds)
 	found := space.Codes(s.found.Load()) & m.Bounds.CodeSet()
 	r.Found = found.Verdict()

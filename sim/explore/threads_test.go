@@ -206,3 +206,19 @@ func fewSituations(b Bounds) (set map[string]bool, states int, why error) {
 	})
 	return set, states, why
 }
+
+// TestThreadsAreStated: a result says that the threads of a client act by turns, if the lock has any.
+func TestThreadsAreStated(t *testing.T) {
+	for name, want := range map[string]bool{"watchdog": true, "setpx-lua": false} {
+		lock, _ := strategies.Get(name)
+		b := Defaults(lock)
+		b.Cycles, b.Faults = 1, Budget{}
+		r, err := Run(context.Background(), b, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Threads != want {
+			t.Errorf("%s has threads of its own: %t", name, r.Threads)
+		}
+	}
+}

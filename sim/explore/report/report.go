@@ -64,7 +64,11 @@ func Covered(r *explore.Result) Item {
 		return Item{"covered", fmt.Sprintf("every schedule, with any number of cycles, and of those faults of which it says so below: the search closed. Still bounded are %s. "+
 			"The lock was seen to do the same with other tokens, among them such as begin or end alike, and with the clients' names exchanged", bounded(r))}
 	}
-	return Item{"covered", "every schedule within these bounds; nothing is said of longer ones, or of those with more faults"}
+	turns := ""
+	if r.Threads {
+		turns = ", in which the threads of one client act by turns, in the order in which they became ready"
+	}
+	return Item{"covered", "every schedule within these bounds" + turns + "; nothing is said of longer ones, or of those with more faults"}
 }
 
 // bounded lists what stays bounded in a search that has closed.

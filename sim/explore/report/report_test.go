@@ -134,6 +134,10 @@ func TestCovered(t *testing.T) {
 	if got, want := Covered(r).Text, "every schedule within these bounds; "; !strings.HasPrefix(got, want) {
 		t.Errorf("got %s", got)
 	}
+	r.Threads = true
+	if got, want := Covered(r).Text, "in which the threads of one client act by turns"; !strings.Contains(got, want) {
+		t.Errorf("got %s", got)
+	}
 	r.Closed, r.UnderWay = true, 3
 	for _, want := range []string{"every schedule, with any number of cycles", "of which there are 2", "requests held up at a time, at most 3"} {
 		if got := Covered(r).Text; !strings.Contains(got, want) || strings.Contains(got, "within") {
