@@ -117,6 +117,19 @@ func TestNamesMatter(t *testing.T) {
 	}
 }
 
+// TestTokensInKeys: a lock that names other keys by its tokens closes, and search and engine agree about these
+// keys, whose names differ.
+func TestTokensInKeys(t *testing.T) {
+	s := tokenStrategy(tokenLock{refused: func(l *tokenLock, mine string) error {
+		err := l.rdb.Set(context.Background(), "refused "+mine, "", 0).Err()
+		return errors.Join(err, l.rdb.Del(context.Background(), "refused "+mine).Err())
+	}})
+	b := Bounds{Strategy: s, Clients: 2, Cycles: Any, TTL: 12 * time.Second, Faults: Budget{Pause: Any}, Codes: trace.Verdict{trace.DG}}
+	if r, err := Run(context.Background(), b, Options{Memory: 1 << 30}); err != nil || !r.Closed {
+		t.Errorf("it doesn't close: %+v, %v", r, err)
+	}
+}
+
 // takeOver deletes the record if its token is the greater one.
 func takeOver(l *tokenLock, mine string) error {
 	theirs, err := l.rdb.Get(context.Background(), l.key).Result()

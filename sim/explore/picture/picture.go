@@ -3,7 +3,10 @@
 package picture
 
 import (
+	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 
 	"lockstep/sim"
 	"lockstep/sim/redis"
@@ -34,7 +37,7 @@ func Of(text []byte, w *sim.World, names []string, record string) []byte {
 	return text
 }
 
-// Places is Of for clients of a world that are in the places of others, without the values of keys, the
+// Places is Of for clients of a world that are in the places of others, without tokens, the values of keys, the
 // numbers of acquisitions, and pauses. as has the client of the world for each place, was the place for each
 // of these clients, and live the places whose leases count as live in any case.
 func Places(w *sim.World, names []string, as, was []uint8, live func(place int) bool, record string) (text []byte) {
@@ -45,18 +48,44 @@ func Places(w *sim.World, names []string, as, was []uint8, live func(place int) 
 	}
 	for addr, i := range s.Primary {
 		text = Node(text, addr)
+		var keys []redis.Key
+		owner := trace.None
 		for _, r := range s.Nodes[i].Records {
-			text = Key(text, r.Key, "", Life(r, w))
-			if r.Key == record {
-				owner := r.Owner.Client
-				if owner >= 0 {
-					owner = int(was[owner])
-				}
-				text = Owner(text, owner, 0)
+			keys = append(keys, redis.Key{Name: r.Key, Left: Life(r, w)})
+			if r.Key != record {
+				continue
 			}
+			if owner = r.Owner.Client; owner >= 0 {
+				owner = int(was[owner])
+			}
+		}
+		text = Nameless(text, keys, record, owner)
+	}
+	return text
+}
+
+// Keys appends the keys of a node. The owner of the lock's record is the nth acquisition of a client.
+func Keys(text []byte, keys []redis.Key, record string, owner, n int) []byte {
+	for _, k := range keys {
+		if text = Key(text, k.Name, k.Value, k.Left); k.Name == record {
+			text = Owner(text, owner, n)
 		}
 	}
 	return text
+}
+
+var token = regexp.MustCompile(`[A-Z][0-9]+-[0-9a-f]{4}`)
+
+// Nameless is Keys without values, numbers of acquisitions, and the tokens in the names of keys, in an order
+// that is the same whatever tokens these are.
+func Nameless(text []byte, keys []redis.Key, record string, owner int) []byte {
+	var all []string
+	for _, k := range keys {
+		shown := []redis.Key{{Name: token.ReplaceAllString(k.Name, "?"), Left: k.Left}}
+		all = append(all, string(Keys(nil, shown, record, owner, 0)))
+	}
+	slices.Sort(all)
+	return append(text, strings.Join(all, "")...)
 }
 
 // Life returns how many milliseconds a record still lives, as a snapshot has it.

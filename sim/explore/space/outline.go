@@ -37,7 +37,7 @@ func (x *Explorer) Outline() string {
 }
 
 // Picture describes a state of the search by what a world shows, too: see picture.Of. Without names
-// it leaves out the values of keys, the numbers of acquisitions, and pauses.
+// it leaves out tokens, the values of keys, the numbers of acquisitions, and pauses.
 func (x *Explorer) Picture(text []byte, names bool) []byte {
 	for i := range x.Bounds.Clients {
 		c := &x.s.clients[i]
@@ -54,15 +54,9 @@ func (x *Explorer) Picture(text []byte, names bool) []byte {
 		text = picture.Node(text, i)
 		if names {
 			text = picture.Lasting(text, x.Servers.Subscribers(n.snapshot), flight.WaitingAt(x.ids.helds.Get(x.s.world.held), uint8(i)))
-		}
-		for _, k := range x.Servers.Snapshot(n.snapshot).Keys {
-			if !names {
-				k.Value, n.owner.N = "", 0
-			}
-			text = picture.Key(text, k.Name, k.Value, k.Left)
-			if k.Name == x.Config.RecordKey() {
-				text = picture.Owner(text, int(n.owner.Client), int(n.owner.N))
-			}
+			text = picture.Keys(text, x.Servers.Snapshot(n.snapshot).Keys, x.Config.RecordKey(), int(n.owner.Client), int(n.owner.N))
+		} else {
+			text = picture.Nameless(text, x.Servers.Snapshot(n.snapshot).Keys, x.Config.RecordKey(), int(n.owner.Client))
 		}
 	}
 	return text
