@@ -523,7 +523,8 @@ func (k *Clients) ending(r *replayer, h *History) (*cycleKey, error) {
 	}
 	if h.Over {
 		key.lasts = r.driver.Subscriptions()
-	} else {
+	}
+	if key.lasts == 0 {
 		k.newCycle(r)
 	}
 	h.BetweenCycles, h.Given = true, false
@@ -726,7 +727,7 @@ func (k *Clients) walk(r *replayer, path []uint32) (n int, err error) {
 		if _, err := k.feed(r, h.client, Transition{From: h.parent, Thread: h.thread, Seen: h.seen}); err != nil {
 			return n, err
 		}
-		if h.BetweenCycles && !h.Over {
+		if h.BetweenCycles && !(h.Over && h.Lasts != 0) {
 			k.newCycle(r)
 		}
 		if err := k.faithful(r, at); err != nil {

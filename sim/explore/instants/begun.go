@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/process"
 )
 
 // Begun lists the spans that clients have begun in the histories reached, up to a longest: sleeps
@@ -21,13 +22,15 @@ func Begun(k *behaviour.Clients, reached []uint32, most int32) (spans []int32) {
 	return slices.DeleteFunc(spans, func(s int32) bool { return s > most })
 }
 
-// Sleeps lists the sleeps of clients, and their waits for messages and elements that have a timeout of their own: all, or those before which no time had passed.
+// Sleeps lists the sleeps of clients, and their waits for messages and elements that have a timeout of
+// their own: all, or those before which no time had passed.
 func Sleeps(k *behaviour.Clients, reached []uint32, first bool) (spans []int32) {
 	for _, id := range reached {
 		h := k.At(id)
 		for t := range int(h.Count) {
-			if p := &h.Threads[t]; !p.Over && (h.Read == 0 || !first) {
-				spans = append(spans, k.Waits(p))
+			p := &h.Threads[t]
+			if span := k.Waits(p); !p.Over && (span > 0 || p.Kind == process.OpSleep) && (h.Read == 0 || !first) {
+				spans = append(spans, span) // no other operation begins a span: 0 would bring instants of no constraint
 			}
 		}
 	}
