@@ -58,7 +58,7 @@ func TestCounterexamplesAsScenarios(t *testing.T) {
 	}{
 		{"get-then-del", only(explore.Pause), two, []trace.Code{trace.SW, trace.DG, trace.OV, trace.FR}, []string{"  - wait: 12.001s\n", "A is paused. n1 drops A's record, whose time is up.", "removes B's record (DEL) on n1", "Here it breaks (DG, double grant):"}},
 		{"setnx", only(explore.Crash), nil, []trace.Code{trace.PD}, []string{"  - crash: A\n", "Here it breaks (PD, permanent deadlock):"}},
-		{"setnx-expire", only(explore.ReplyLost), nil, []trace.Code{trace.FN}, []string{"  - lose: {reply: A}\n", "The reply to what A sends next will be lost."}},
+		{"setnx-expire", only(explore.ReplyLost), nil, []trace.Code{trace.FN}, []string{"  - lose: {reply: A}\n", "The next reply to A will be lost."}},
 		{"naive-del", only(explore.HoldRequest), codes(trace.FR), []trace.Code{trace.FR}, []string{"  - hold: A\n", "  - free: A\n", "What A sends next will be held up."}},
 		{"naive-del", only(explore.Duplicate), codes(trace.DG, trace.FR), []trace.Code{trace.FR}, []string{"  - duplicate: {request: A, after: 0s}\n"}},
 		{"setpx-lua", only(explore.Restart), nil, []trace.Code{trace.DG}, []string{"  - down: n1\n", "  - up: n1\n", "n1 goes down and loses A's record."}},

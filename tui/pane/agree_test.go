@@ -117,7 +117,8 @@ func (f *frame) banner(s *trace.State) (problems []string) {
 			problems = append(problems, fmt.Sprintf("Redis has %s's record, but: %s", owners, said))
 		}
 	case 1:
-		if !strings.HasPrefix(said, names[0]+" holds") && !strings.HasPrefix(said, names[0]+" thinks") {
+		threw := s.Clients[slices.Index(f.r.Clients, names[0])].Threw && strings.HasPrefix(said, names[0]+"'s work has failed")
+		if !threw && !strings.HasPrefix(said, names[0]+" holds") && !strings.HasPrefix(said, names[0]+" thinks") {
 			problems = append(problems, fmt.Sprintf("%s believes, but: %s", names[0], said))
 		}
 		if holds := strings.HasPrefix(said, names[0]+" holds"); holds && !slices.Contains(owners, names[0]) {
