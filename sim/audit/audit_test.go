@@ -147,6 +147,72 @@ func TestFindings(t *testing.T) {
 			lines: []string{"00.000 A setnx lock ta", "05.000 B setnx lock tb", "20.000 C ping"},
 			want:  []string{`no-expiry certain 2 the holder of "ta"'s record has no expiry, for 20s`},
 		},
+		"a record that was lost, as two scripts show": {
+			lines: []string{"00.000 A set lock ta nx px 9000", "01.000 B set lock tb nx px 9000", "02.000 A eval RELEASE 1 lock ta", "02.000 lua get lock",
+				"03.000 B eval RELEASE 1 lock tb", "03.000 lua get lock", "03.000 lua del lock", "04.000 C set lock tc nx px 9000"},
+			want: []string{`two-holders likely 3 the holder of "tb" gets it during the lease of the holder of "ta" (line 3), which lasts for another 8s; the record of the holder of "ta" was lost by then, as line 9 shows`,
+				`contradiction certain 4 a script of the holder of "ta" (line 3) reads the record and leaves it`,
+				`contradiction certain 8 a script's DEL shows that Redis had the record of the holder of "tb", which was taken for refused (line 4), as that of the holder of "ta" (line 3) should have been there: a record was lost, or the lock was granted, unseen`},
+		},
+		"a record that was lost, as an extension shows": {
+			lines: []string{"00.000 A set lock ta nx px 3000", "01.000 B set lock tb nx px 3000", "02.000 B eval EXTEND 1 lock tb 3000", "02.000 lua get lock", "02.000 lua pexpire lock 3000",
+				"04.500 C set lock tc nx px 3000", "05.500 D set lock td nx px 3000", "06.000 D eval RELEASE 1 lock td", "06.000 lua get lock", "06.000 lua del lock"},
+			want: []string{`two-holders likely 3 the holder of "tb" gets it during the lease of the holder of "ta" (line 3), which lasts for another 2s`, `contradiction certain 6 a script's PEXPIRE`},
+		},
+		"a record that was lost, as a script shows that is known by its hash": {
+			lines: []string{"00.000 A set lock ta nx px 9000", "01.000 B set lock tb nx px 9000", "02.000 A eval RELEASE 1 lock ta", "02.000 lua get lock", "03.000 C set lock tc nx px 9000"},
+			want:  []string{`contradiction certain 4`},
+		},
+		"a holder that extends its record after the other was refused": {
+			lines: []string{"00.000 A set lock ta nx px 3000", "01.000 B set lock tb nx px 3000", "02.000 A eval EXTEND 1 lock ta 3000", "02.000 lua get lock", "02.000 lua pexpire lock 3000",
+				"03.000 B eval RELEASE 1 lock tb", "03.000 lua get lock", "03.000 lua del lock"},
+			want: []string{`contradiction certain 9 a script's DEL`},
+		},
+		"a script that removes a record after its end": {
+			lines: []string{"00.000 A set lock ta nx px 3000", "04.000 A eval RELEASE 1 lock ta", "04.000 lua get lock", "04.000 lua del lock", "05.000 B set lock tb nx px 3000"},
+			want:  []string{`contradiction likely 3 a script of the holder of "ta" (line 3) uses its record by EVAL, which expired 1s ago`},
+		},
+		"a script that stores its token where a record should be": {
+			lines: []string{"00.000 A eval TAKE 1 lock ta", "00.000 lua exists lock", "00.000 lua set lock ta px 3000", "01.000 B eval TAKE 1 lock tb", "01.000 lua exists lock", "01.000 lua set lock tb px 3000"},
+			want:  []string{`two-holders likely 7 the holder of "tb" gets it during the lease of the holder of "ta"`, `contradiction likely 7 a script finds no record and stores its own`},
+		},
+		"a DEL after a refusal": {
+			lines: []string{"00.000 A set lock ta nx px 9000", "01.000 B set lock tb nx px 9000", "02.000 B del lock"},
+			want:  []string{`contradiction possible 4 DEL of 10.0.0.2:5002, as a holder sends it, whose SET was taken for refused (line 4), as the record of the holder of "ta" (line 3) should have been there`},
+		},
+		"a DEL after a refusal without tokens": {
+			lines: []string{"00.000 A set lock 1 nx px 9000", "01.000 B set lock 1 nx px 9000", "02.000 B del lock"},
+			want:  []string{`contradiction possible 4 DEL of 10.0.0.2:5002`},
+		},
+		"a script after a refusal without tokens": {
+			lines: []string{"00.000 A set lock 1 nx px 9000", "01.000 B set lock 1 nx px 9000", "02.000 B eval RELEASE 1 lock 1", "02.000 lua get lock", "02.000 lua del lock"},
+			want:  []string{`contradiction possible 6 DEL of 10.0.0.2:5002`},
+		},
+		"a GET and a DEL after a refusal": {
+			lines: []string{"00.000 A set lock ta nx px 9000", "01.000 B set lock tb nx px 9000", "02.000 B get lock", "02.001 B del lock"},
+			want:  []string{`contradiction possible 5 DEL of 10.0.0.2:5002`},
+		},
+		"a DEL after a refusal, and after the other's lease": {
+			lines: []string{"00.000 A set lock ta nx px 3000", "01.000 B set lock tb nx px 3000", "04.000 B del lock"},
+			want:  []string{`contradiction possible 4 DEL of 10.0.0.2:5002`},
+		},
+		"a PEXPIRE after a refusal": {
+			lines: []string{"00.000 A setnx lock ta", "00.000 A pexpire lock 9000", "01.000 B setnx lock tb", "01.000 B pexpire lock 9000", "02.000 A del lock"},
+			want:  []string{`contradiction possible 5 PEXPIRE of 10.0.0.2:5002`},
+		},
+		"a repair after a refusal": {
+			lines: []string{"00.000 A setnx lock ta", "00.100 B setnx lock tb", "00.100 B pexpire lock 9000", "02.000 A del lock"},
+		},
+		"a script that finds another's record after a refusal": {
+			lines: []string{"00.000 A set lock ta nx px 9000", "01.000 B set lock tb nx px 9000", "01.000 B eval RELEASE 1 lock tb", "01.000 lua get lock",
+				"02.000 A eval EXTEND 1 lock ta 9000", "02.000 lua get lock", "02.000 lua pexpire lock 9000", "03.000 A eval RELEASE 1 lock ta", "03.000 lua get lock", "03.000 lua del lock"},
+		},
+		"a script that was called and did nothing, as it was not known": {
+			lines: []string{"00.000 A set lock ta nx px 9000", "01.000 B set lock tb nx px 9000", "02.000 A evalsha RELEASE 1 lock ta", "02.000 A eval RELEASE 1 lock ta", "02.000 lua get lock", "02.000 lua del lock"},
+		},
+		"a DEL after a refusal and a grant": {
+			lines: []string{"00.000 A set lock ta nx px 9000", "01.000 B set lock tb nx px 9000", "02.000 A del lock", "03.000 B set lock tb nx px 9000", "04.000 B del lock"},
+		},
 		"a counter that is no lock": {lines: []string{"00.000 A incr hits", "00.001 A expire hits 60", "00.002 B incr hits"}},
 	} {
 		t.Run(name, func(t *testing.T) {

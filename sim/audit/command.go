@@ -104,9 +104,10 @@ func (u *use) isLock() bool {
 
 // guarded returns the entries, in which a script's SET of a key after it has asked whether that
 // EXISTS counts as SET NX: this is how Node's redlock takes a lock. A script's commands follow
-// each other in a log.
-func guarded(entries []Entry) []Entry {
+// each other in a log. lines are those of such SETs.
+func guarded(entries []Entry) (all []Entry, lines map[int]bool) {
 	entries = slices.Clone(entries)
+	lines = map[int]bool{}
 	looked := map[place]bool{} // in the call of a script
 	for i := range entries {
 		e := &entries[i]
@@ -121,9 +122,10 @@ func guarded(entries []Entry) []Entry {
 			}
 		case c.name == "SET" && len(e.Args) > 2 && looked[place{e.DB, e.Args[1]}] && Takes(e.Args) == "":
 			e.Args = append(slices.Clone(e.Args), "NX")
+			lines[e.Line] = true
 		}
 	}
-	return entries
+	return entries, lines
 }
 
 // place is a key in a database.

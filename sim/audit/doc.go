@@ -17,7 +17,7 @@ var Blind = []string{
 	"no branches of scripts: where one asks EXISTS of a key and then sends SET, that counts as SET NX, as the scripts of Node's redlock mean it",
 	"no state before its first line: a key counts as absent until a command shows that it is there",
 	"no clients: holders are told apart by their tokens and, without these, by their connections, which a pool shares",
-	"no losses on a server's own account: a record that a restart, a failover, an eviction or a jump of the server's clock has taken counts as there, and the next holder as refused",
+	"no losses on a server's own account: a record that a restart, a failover, an eviction or a jump of the server's clock has taken counts as there, and the next holder as refused, unless commands of scripts in the log, or a release by one who was refused, say otherwise",
 	"no releases that are sent twice, or by a stranger: a DEL of a connection that doesn't have the lock counts as the holder's own, sent through another connection of its pool, unless a script with the holder's token comes later",
 	"no clocks and no deadlines of clients: a lease counts as live until its TTL is over on the server, or until its release is executed; a client may think otherwise, may have crashed, and may be on its way to release",
 	"no winners of stamps: where the values are times, and a client takes over a stamp that has passed, its own clock decides whether it has won; only its later commands are compared with those of others",

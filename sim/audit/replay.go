@@ -30,6 +30,8 @@ type tenure struct {
 	robbed  bool          // another holder's release removed the record
 	guessed bool          // and that holder was told by its connection alone
 	told    *tenure       // the last one that was found to hold the lock beside it
+	proven  int           // the last line in which a script has found and used its record
+	denied  bool          // a script has looked for its record, and has not found it
 
 	// doubtful is the removal of the record by a connection that isn't known to hold the lock: by
 	// the holder itself, through another connection of its pool, unless the holder is heard of later.
@@ -49,6 +51,9 @@ type held struct {
 	grants  int       // how many there were
 	known   bool      // a command has shown whether the key was there
 	expires time.Duration
+
+	refused      map[string]*refusal // the last on each connection that has not been granted the lock since
+	refusedToken map[string]*refusal // and of each token, if these tell holders apart
 }
 
 // replay executes the commands on locks once more.
@@ -60,13 +65,18 @@ type replay struct {
 	locks  map[place]*held
 	shapes map[string]*shape
 
-	guessed bool    // the holder for whom a command acts was told by its connection alone
-	call    command // of the script that is running, if a command comes from one
-	caller  string
-	scripts map[string]effect // by their text or hash: what they are seen to do, anywhere in the log
-	passed  map[string]int    // by what is passed to scripts: the last line with it
-	got     map[string]read   // by connection: the key that it has read last, outside of scripts
-	watched map[string]place  // and that it watches
+	guessed  bool    // the holder for whom a command acts was told by its connection alone
+	call     command // of the script that is running, if a command comes from one
+	caller   string
+	calledAt int               // and the line of the call
+	ran      map[int]*ran      // by the line of a call of a script: what it did
+	acting   map[string]bool   // the scripts that remove records, or extend them
+	taking   map[string]bool   // and those that take locks
+	guards   map[int]bool      // the lines of SETs that follow a script's EXISTS
+	scripts  map[string]effect // by their text or hash: what they are seen to do, anywhere in the log
+	passed   map[string]int    // by what is passed to scripts: the last line with it
+	got      map[string]read   // by connection: the key that it has read last, outside of scripts
+	watched  map[string]place  // and that it watches
 }
 
 // read is a key that was read, and the value that was found.
@@ -139,7 +149,7 @@ func (r *replay) entry(e *Entry) error {
 		r.call = command{}
 	}
 	if e.From != "lua" {
-		r.caller = e.From
+		r.caller, r.calledAt = e.From, e.Line
 	}
 	for _, key := range c.keys {
 		h := r.locks[place{e.DB, key}]
@@ -219,6 +229,7 @@ func (h *held) successor(t *tenure) *tenure {
 // called looks at a call of a script, before what it did: its arguments tell whose call it is.
 func (r *replay) called(h *held, e *Entry, c *command) {
 	r.guessed = !h.shape.tells()
+	r.unlike(h, e, c)
 	does := r.scripts[c.script]
 	if does == takes || does == extends && !h.shape.tells() {
 		return
@@ -231,7 +242,12 @@ func (r *replay) called(h *held, e *Entry, c *command) {
 		if t.doubtful != nil {
 			r.unasked(h, t, e)
 		}
-		r.late(h, t, e, does, c.name)
+		switch used := r.outlived(h, e, c, t); {
+		case !used || h.successor(t) != nil:
+			r.late(h, t, e, does, c.name)
+		case does != extends:
+			h.forget(t)
+		}
 		return
 	}
 }
@@ -260,7 +276,12 @@ func (r *replay) actor(h *held, e *Entry, by string) *tenure {
 
 // executes executes a command on a lock's record, and draws the conclusions.
 func (r *replay) executes(h *held, e *Entry, c *command, by string) error {
-	before, who := h.now, r.actor(h, e, by)
+	who := r.actor(h, e, by)
+	if err := r.contradicts(h, e, c, by, who); err != nil {
+		return err
+	}
+	before := h.now
+	who = r.actor(h, e, by) // which may be another one now
 	if who != nil && who != before && e.From != "lua" && (before == nil && c.removes() || r.asks(h, c)) {
 		r.late(h, who, e, gives, c.name)
 	}
@@ -282,7 +303,7 @@ func (r *replay) executes(h *held, e *Entry, c *command, by string) error {
 	case before != nil && is.there && before.token != is.value:
 		r.overwritten(h, e, by, form, is.value)
 	case before != nil && is.there && form != "":
-		h.shape.Refused++
+		r.refuses(h, e, by, form)
 	case before != nil && !is.there && h.now == before:
 		r.removed(h, e, c, by, who)
 	}
@@ -348,6 +369,8 @@ func (r *replay) granted(h *held, e *Entry, by, form, value string) {
 		return h.shape.tells() && p.token == value || !h.shape.tells() && p.from == by
 	})
 	h.now, h.latest = t, t
+	delete(h.refused, by)
+	delete(h.refusedToken, value)
 	h.grants++
 	h.shape.took(form, value)
 	for _, p := range h.past {

@@ -22,6 +22,7 @@ const (
 	TwoHolders     Kind = iota // somebody acts as the holder of a lock that another has taken since
 	ForeignRelease             // a release removes another holder's record
 	LateExtension              // somebody extends a lock that another has taken since
+	Contradiction              // the log says of a record that it was there, and that it wasn't
 	NoExpiry                   // a record stays without an expiry: nobody gets the lock if its holder dies
 	LostLease                  // somebody gives a lock back whose record has gone before, and nobody has taken it
 )
@@ -30,6 +31,7 @@ var kinds = [...]struct{ name, text string }{
 	{"two-holders", "two holders at a time"},
 	{"foreign-release", "another holder's record is removed"},
 	{"late-extension", "an extension after the loss"},
+	{"contradiction", "the log contradicts itself"},
 	{"no-expiry", "a record without an expiry"},
 	{"lost-lease", "a lease that ended before its holder was done"},
 }
@@ -111,14 +113,15 @@ func Audit(entries []Entry, others int) (*Report, error) {
 			n.Close()
 		}
 	}()
-	entries = guarded(entries)
+	entries, r.guards = guarded(entries)
 	for at, u := range uses(entries) {
 		if u.isLock() {
-			r.locks[at] = &held{place: at, shape: r.shapeOf(at)}
+			r.locks[at] = &held{place: at, shape: r.shapeOf(at), refused: map[string]*refusal{}, refusedToken: map[string]*refusal{}}
 		}
 	}
 	r.values(entries)
 	r.learns(entries)
+	r.looks(entries)
 	if err := r.run(entries); err != nil {
 		return nil, err
 	}
@@ -345,11 +348,7 @@ func (s *shape) name(t *tenure) string {
 	if !s.tells() {
 		return t.from
 	}
-	token := t.token
-	if len(token) > 12 {
-		token = token[:12] + "..."
-	}
-	return fmt.Sprintf("the holder of %q", token)
+	return fmt.Sprintf("the holder of %q", shorten(t.token))
 }
 
 func (s *shape) sureOf(t *tenure) Sure {
