@@ -42,6 +42,41 @@ func TestAudit(t *testing.T) {
 	}
 }
 
+// lost is a log in which the server has lost the first record: the scripts' own commands show it.
+const lost = `OK
+1700000000.000000 [0 10.0.0.3:5003] "del" "order:17"
+1700000001.000000 [0 10.0.0.1:5001] "set" "order:17" "a1f3" "NX" "PX" "30000"
+1700000002.000000 [0 10.0.0.2:5002] "set" "order:17" "b7c9" "NX" "PX" "30000"
+1700000005.000000 [0 10.0.0.1:5001] "evalsha" "cafe" "1" "order:17" "a1f3"
+1700000005.000000 [0 lua] "get" "order:17"
+1700000006.000000 [0 10.0.0.2:5002] "evalsha" "cafe" "1" "order:17" "b7c9"
+1700000006.000000 [0 lua] "get" "order:17"
+1700000006.000000 [0 lua] "del" "order:17"
+`
+
+// TestAuditContradiction: a log that contradicts what a server would have answered is never said to
+// be clear, and can be asked for by name.
+func TestAuditContradiction(t *testing.T) {
+	plain := strings.Join(strings.SplitAfter(lost, "\n")[:4], "") + `1700000005.000000 [0 10.0.0.2:5002] "del" "order:17"` + "\n"
+	for log, want := range map[string][]string{
+		lost:  {"two holders at a time (1)", "the log contradicts itself (2)", "2 grants, no refusal"},
+		plain: {"the log contradicts itself (1)", "(possible: "},
+	} {
+		out, _, status := run(t, log, "audit", "-", "--fail-on", "contradiction")
+		for _, w := range want {
+			if !strings.Contains(out, w) {
+				t.Errorf("no %q in\n%s", w, out)
+			}
+		}
+		if status != 1 || strings.Contains(out, "nothing went wrong") {
+			t.Errorf("exit status %d\n%s", status, out)
+		}
+		if out, _, _ := run(t, log, "audit", "-", "--json"); !strings.Contains(out, `"Kind": "contradiction"`) {
+			t.Error(out)
+		}
+	}
+}
+
 // scripted is a connection to a server that says what it has to say, until the time is over.
 type scripted struct {
 	net.Conn

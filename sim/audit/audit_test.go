@@ -186,7 +186,7 @@ func TestFindings(t *testing.T) {
 		},
 		"a script after a refusal without tokens": {
 			lines: []string{"00.000 A set lock 1 nx px 9000", "01.000 B set lock 1 nx px 9000", "02.000 B eval RELEASE 1 lock 1", "02.000 lua get lock", "02.000 lua del lock"},
-			want:  []string{`contradiction possible 6 DEL of 10.0.0.2:5002`},
+			want:  []string{`contradiction possible 4 EVAL of 10.0.0.2:5002`},
 		},
 		"a GET and a DEL after a refusal": {
 			lines: []string{"00.000 A set lock ta nx px 9000", "01.000 B set lock tb nx px 9000", "02.000 B get lock", "02.001 B del lock"},
@@ -199,6 +199,17 @@ func TestFindings(t *testing.T) {
 		"a PEXPIRE after a refusal": {
 			lines: []string{"00.000 A setnx lock ta", "00.000 A pexpire lock 9000", "01.000 B setnx lock tb", "01.000 B pexpire lock 9000", "02.000 A del lock"},
 			want:  []string{`contradiction possible 5 PEXPIRE of 10.0.0.2:5002`},
+		},
+		"a script after a refusal without tokens, when there is no record": {
+			lines: []string{"00.000 A set lock 1 nx px 9000", "01.000 B set lock 1 nx px 9000", "02.000 A eval RELEASE 1 lock 1", "02.000 lua get lock", "02.000 lua del lock", "03.000 B eval RELEASE 1 lock 1", "03.000 lua get lock"},
+			want:  []string{`contradiction possible 7 EVAL of 10.0.0.2:5002`},
+		},
+		"a count that should not be the first": {
+			lines: []string{"00.000 A incr lock", "00.000 A pexpire lock 9000", "01.000 B incr lock", "01.000 B pexpire lock 9000", "02.000 A del lock"},
+			want:  []string{`contradiction possible 5 PEXPIRE of 10.0.0.2:5002`},
+		},
+		"a count that is too high": {
+			lines: []string{"00.000 A incr lock", "00.000 A pexpire lock 9000", "01.000 B incr lock", "02.000 A del lock", "03.000 B incr lock", "03.000 B pexpire lock 9000", "04.000 B del lock"},
 		},
 		"a repair after a refusal": {
 			lines: []string{"00.000 A setnx lock ta", "00.100 B setnx lock tb", "00.100 B pexpire lock 9000", "02.000 A del lock"},

@@ -79,10 +79,13 @@ func (r *replay) looks(entries []Entry) {
 func (r *replay) refuses(h *held, e *Entry, by, form string) {
 	h.shape.Refused++
 	t := h.now
-	if form == "GETSET" || form == "HINCRBY" || form == "INCR" || len(e.Args) < 3 {
-		return
+	if form == "GETSET" || form == "HINCRBY" || form != "INCR" && len(e.Args) < 3 {
+		return // another count of an owner's own, say
 	}
-	token := e.Args[2]
+	token := ""
+	if form != "INCR" {
+		token = e.Args[2]
+	}
 	if h.shape.tells() && token == t.token || !h.shape.tells() && by == t.from {
 		return // it is sent again
 	}
@@ -222,6 +225,14 @@ func (r *replay) adopts(h *held, e *Entry, ref *refusal) error {
 		h.now.bare = ref.entry.At
 	}
 	return nil
+}
+
+// callsThough is a call of a script that acts on a record, by a connection whose own command was taken
+// for refused, of a lock whose holders no token tells apart.
+func (r *replay) callsThough(h *held, e *Entry, c *command) {
+	if script := scriptOf(c); !h.shape.tells() && r.acting[script] && !r.taking[script] && len(r.ran[e.Line].got) > 0 {
+		r.sentThough(h, e, c, e.From, r.actor(h, e, e.From))
+	}
 }
 
 // sentThough is a command of a holder's on a connection whose own command was taken for refused.

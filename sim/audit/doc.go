@@ -7,6 +7,10 @@
 // not known: a key counts as absent until a command on it says otherwise, and what follows from
 // that is marked.
 //
+// What a script did is in the log, too, and so is what a client does after its SET NX. Where these
+// don't fit what was computed, a server has lost a record, say, and that is a [Contradiction].
+// Where a script's commands prove whose record was stored, the replay goes on from that.
+//
 // A log can't show more than the servers see: no pause of a client, no code, and no other
 // server. [Blind] lists it.
 package audit

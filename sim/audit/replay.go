@@ -230,6 +230,7 @@ func (h *held) successor(t *tenure) *tenure {
 func (r *replay) called(h *held, e *Entry, c *command) {
 	r.guessed = !h.shape.tells()
 	r.unlike(h, e, c)
+	r.callsThough(h, e, c)
 	does := r.scripts[c.script]
 	if does == takes || does == extends && !h.shape.tells() {
 		return
@@ -299,7 +300,7 @@ func (r *replay) executes(h *held, e *Entry, c *command, by string) error {
 		r.granted(h, e, by, form, is.value)
 	case before != nil && is.there && before.token != is.value && (form == "INCR" || form == "HINCRBY"):
 		before.token = is.value
-		h.shape.Refused++
+		r.refuses(h, e, by, form)
 	case before != nil && is.there && before.token != is.value:
 		r.overwritten(h, e, by, form, is.value)
 	case before != nil && is.there && form != "":
