@@ -14,7 +14,7 @@ const (
 )
 
 // logOf writes lines such as "1.5 A set lock t nx px 3000" as MONITOR does. A word is put
-// together by underscores; RELEASE and EXTEND stand for a script's call.
+// together by underscores; RELEASE, its HASH and EXTEND stand for a script's call.
 func logOf(lines ...string) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, "OK")
@@ -28,6 +28,8 @@ func logOf(lines ...string) string {
 				w = compare
 			case "EXTEND":
 				w = prolong
+			case "HASH":
+				w = hashOf(compare)
 			}
 			fmt.Fprintf(&b, ` "%s"`, strings.ReplaceAll(w, `"`, `\"`))
 		}
@@ -160,8 +162,8 @@ func TestFindings(t *testing.T) {
 			want: []string{`two-holders likely 3 the holder of "tb" gets it during the lease of the holder of "ta" (line 3), which lasts for another 2s`, `contradiction certain 6 a script's PEXPIRE`},
 		},
 		"a record that was lost, as a script shows that is known by its hash": {
-			lines: []string{"00.000 A set lock ta nx px 9000", "01.000 B set lock tb nx px 9000", "02.000 A eval RELEASE 1 lock ta", "02.000 lua get lock", "03.000 C set lock tc nx px 9000"},
-			want:  []string{`contradiction certain 4`},
+			lines: []string{"00.000 A set lock ta nx px 9000", "01.000 B set lock tb nx px 9000", "01.500 B eval RELEASE 1 lock tb", "01.500 lua get lock", "02.000 A evalsha HASH 1 lock ta", "02.000 lua get lock"},
+			want:  []string{`contradiction certain 6`},
 		},
 		"a holder that extends its record after the other was refused": {
 			lines: []string{"00.000 A set lock ta nx px 3000", "01.000 B set lock tb nx px 3000", "02.000 A eval EXTEND 1 lock ta 3000", "02.000 lua get lock", "02.000 lua pexpire lock 3000",
