@@ -246,6 +246,9 @@ func searchModel(ctx context.Context, m *space.Model, opt Options, v Vacuity) (*
 // round adds those that the last one has shown. The last round is returned.
 func rounds(ctx context.Context, m *space.Model, opt Options) (*search, error) {
 	full := m.Budget
+	if opt.dir != nil {
+		m.KeepSpent() // another process wouldn't know which were dropped
+	}
 	if opt.dir != nil && opt.dir.Left() {
 		// what has to be learnt before is known
 	} else if m.Bounds.Endless() {
@@ -302,10 +305,13 @@ func learn(ctx context.Context, m *space.Model, opt Options) error {
 func round(ctx context.Context, m *space.Model, opt Options) (s *search, more bool, err error) {
 	for {
 		s = &search{Model: m, opt: opt}
-		if err = s.run(ctx); !errors.Is(err, space.ErrDropped) {
+		if err = s.run(ctx); err == nil && !m.Spent() {
+			m.Know(m.Bounds.Endless())
+		} else if errors.Is(err, space.ErrDropped) {
+			m.Know(false)
+		} else {
 			break
 		}
-		m.Know(false)
 	}
 	if s.cut = errors.Is(err, errLimit); err != nil && !s.cut {
 		return nil, false, err

@@ -139,6 +139,7 @@ func (x *Explorer) repeat(i, n int) {
 	if x.execute(&req, false, true) {
 		x.block(req, true)
 	}
+	x.executed = uint8(i) + 1
 	for i := range x.s.clients {
 		if x.s.world.left[Duplicate] == 0 { // nothing can arrive twice any more
 			x.s.clients[i].sentBefore = 0

@@ -6,6 +6,7 @@ import (
 
 	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/explore/instants"
+	"lockstep/sim/explore/spent"
 	"lockstep/sim/monitor"
 	"lockstep/sim/redis"
 )
@@ -37,9 +38,25 @@ func NewModel(b Bounds, timed bool) (*Model, error) {
 
 // forget drops all states, and keeps the behaviours that they have shown.
 func (m *Model) forget() {
-	m.ids = m.newTables()
+	m.ids, m.spent = m.newTables(), nil
+	if m.Bounds.Endless() && !m.Bounds.Others && !m.keepsSpent {
+		m.spent = spent.In(m.Clients, m.Servers)
+	}
 	m.habits = &habits{clients: m.Clients, inboxes: m.ids.inboxes, timeout: m.timeout, resource: m.Config.Resource, checks: m.Bounds.Checks, endless: m.Bounds.Endless(), goesOn: m.Bounds.Remembers || m.Bounds.ClockGoesOn, drops: m.drops(), extend: m.Bounds.Extend, spares: monitor.Local, unreduced: m.unreduced, early: m.WakesEarly()}
 }
+
+// Spent reports whether nothing could have come of all requests that were dropped because of that. If something
+// could, the next round keeps them.
+func (m *Model) Spent() bool {
+	if m.spent == nil || !m.spent.Potent(m.snapshots()) {
+		return true
+	}
+	m.KeepSpent()
+	return false
+}
+
+// KeepSpent keeps the requests of which nothing can come any more, in all rounds from now on.
+func (m *Model) KeepSpent() { m.keepsSpent, m.spent = true, nil }
 
 // Close ends the server and the clients' drivers. It fails if one of these does.
 func (m *Model) Close() error {

@@ -28,13 +28,7 @@ func (x *Explorer) beginSeries(i int) behaviour.Observation {
 // seriesUsed returns the series of which anything is left, those of the clients' current
 // acquisitions aside.
 func (x *Explorer) seriesUsed() (used naming.SeriesSet) {
-	for n := range x.s.nodes {
-		nd := &x.s.nodes[n]
-		used |= x.Servers.SeriesIn(nd.snapshot) | x.seriesOwned(int(nd.owner.Client), nd.owner.N)
-		if nd.behind.snapshot != 0 {
-			used |= x.Servers.SeriesIn(nd.behind.snapshot) | x.seriesOwned(int(nd.behind.owner.Client), nd.behind.owner.N)
-		}
-	}
+	used = x.seriesStored()
 	_, held := x.mentioned(x.ids.helds.Get(x.s.world.held))
 	used |= held
 	for n := range x.Bounds.Clients {
@@ -44,11 +38,29 @@ func (x *Explorer) seriesUsed() (used naming.SeriesSet) {
 	return used
 }
 
+// seriesStored returns the series of which anything is left on servers.
+func (x *Explorer) seriesStored() (stored naming.SeriesSet) {
+	for n := range x.s.nodes {
+		nd := &x.s.nodes[n]
+		stored |= x.Servers.SeriesIn(nd.snapshot) | x.seriesOwned(int(nd.owner.Client), nd.owner.N)
+		if nd.behind.snapshot != 0 {
+			stored |= x.Servers.SeriesIn(nd.behind.snapshot) | x.seriesOwned(int(nd.behind.owner.Client), nd.behind.owner.N)
+		}
+	}
+	return stored
+}
+
 // seriesOf returns the series of a client's current acquisition, and those that it mentions
 // otherwise: in its requests that could arrive twice, in replies that it hasn't read, and in
 // its memory.
 func (m *Model) seriesOf(c *client) (own, series naming.SeriesSet) {
-	_, series = m.mentioned(m.ids.sents.Get(c.sentBefore))
+	own, series = m.seriesKnown(c)
+	_, sent := m.mentioned(m.ids.sents.Get(c.sentBefore))
+	return own, series | sent
+}
+
+// seriesKnown is seriesOf without the client's requests.
+func (m *Model) seriesKnown(c *client) (own, series naming.SeriesSet) {
 	for _, r := range m.ids.inboxes.Get(c.inbox) {
 		if !r.refused {
 			series |= m.Clients.SeriesInReply(r.reply)

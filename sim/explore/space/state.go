@@ -142,12 +142,19 @@ type pending struct {
 	at     int // the index of its id in the successors
 }
 
-// pack adds the explorer's state to the successors; unpack is its inverse. Most of it is as
-// it was in the state before, and keeps its ids. New clients get theirs from resolve.
+// pack adds the explorer's state to the successors, more than once if it is foreseen whether a request
+// arrives twice.
 func (x *Explorer) pack(before []uint32) {
 	if x.habits.endless && !x.unreduced {
 		x.tidy()
+		x.foresee(before)
 	}
+	x.packOnce(before)
+}
+
+// packOnce adds the explorer's state to the successors; unpack is its inverse. Most of it is as
+// it was in the state before, and keeps its ids. New clients get theirs from resolve.
+func (x *Explorer) packOnce(before []uint32) {
 	base := len(x.successors)
 	x.successors = append(x.successors, before...)
 	to := x.successors[base:]
@@ -216,7 +223,10 @@ func (x *Explorer) Back() { x.s.copyFrom(&x.from) }
 // from the given one, which it has visited.
 func (x *Explorer) Packed(from []uint32) []uint32 {
 	x.successors = x.successors[:0]
-	x.pack(from)
+	if x.habits.endless && !x.unreduced {
+		x.tidy()
+	}
+	x.packOnce(from)
 	return slices.Clone(x.Followed())
 }
 

@@ -10,6 +10,7 @@ import (
 	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/explore/flight"
 	"lockstep/sim/explore/instants"
+	"lockstep/sim/explore/spent"
 	"lockstep/sim/monitor"
 	"lockstep/sim/process"
 	"lockstep/sim/redis"
@@ -41,6 +42,7 @@ type Explorer struct {
 	ahead       uint32    // without meaning: it keeps the compiler from dropping prefetches
 	Reduce      bool      // partial-order reduction is on: see local.independent
 	ops         uint8     // operations that the last choice performed
+	executed    uint8     // the client, from 1, of which the last choice had a request executed that could arrive once more: see foresee
 	number      int64     // that the next draw gives, in nanoseconds, or a reading: see Choice
 	Found       Codes
 	Err         error
@@ -53,30 +55,32 @@ type Explorer struct {
 // Model is the part of a search that all its workers share. Its tables grow, and all else
 // is constant.
 type Model struct {
-	Bounds    Bounds
-	Config    sim.Config
-	Clients   *behaviour.Clients
-	Servers   *behaviour.Servers
-	ids       *idTables
-	habits    *habits
-	quorum    int
-	ttl       int32         // milliseconds
-	timeout   int32         // milliseconds
-	epoch     int64         // the true time at which schedules begin, in milliseconds
-	timed     bool          // true time is part of the state, because some clock that shows it is read
-	instants  *instants.Set // at which time may stop
-	learnt    *instants.Set // at which it had to, as far as Learn knows
-	Width     int           // of a packed state, in ids
-	listers   listers
-	Unprobed  int              // see [behaviour.Thresholds]
-	Probed    bool             // likewise
-	Measured  string           // likewise
-	unreduced bool             // see Unreduced
-	lasting   bool             // likewise
-	Unexact   bool             // waits end at any time because there are too many instants at which they do: see WakeEarly
-	Untidy    bool             // requests that are held up stay as they are: see tidy
-	deeds     []behaviour.Deed // that the environment can do: see Bounds.Others
-	Budget    Budget           // of a schedule: the bounds, or in an early round of a search without bounds a smaller one
+	Bounds     Bounds
+	Config     sim.Config
+	Clients    *behaviour.Clients
+	Servers    *behaviour.Servers
+	ids        *idTables
+	habits     *habits
+	quorum     int
+	ttl        int32         // milliseconds
+	timeout    int32         // milliseconds
+	epoch      int64         // the true time at which schedules begin, in milliseconds
+	timed      bool          // true time is part of the state, because some clock that shows it is read
+	instants   *instants.Set // at which time may stop
+	learnt     *instants.Set // at which it had to, as far as Learn knows
+	Width      int           // of a packed state, in ids
+	listers    listers
+	Unprobed   int              // see [behaviour.Thresholds]
+	Probed     bool             // likewise
+	Measured   string           // likewise
+	unreduced  bool             // see Unreduced
+	lasting    bool             // likewise
+	Unexact    bool             // waits end at any time because there are too many instants at which they do: see WakeEarly
+	Untidy     bool             // requests that are held up, or could arrive twice, stay as they are: see tidy
+	spent      *spent.Requests  // that were dropped because nothing can come of them, or nil if none are: see dropSpent
+	keepsSpent bool             // none are
+	deeds      []behaviour.Deed // that the environment can do: see Bounds.Others
+	Budget     Budget           // of a schedule: the bounds, or in an early round of a search without bounds a smaller one
 
 	idleProbe client // the probe before a schedule's end
 }
@@ -521,6 +525,7 @@ func (x *Explorer) remember(c *client, req *flight.Request, a behaviour.Answer) 
 	}
 	sent := flight.Executed(x.ids.sents.Get(c.sentBefore), *req, idle, x.Bounds.Repeatable())
 	c.sentBefore, _ = x.ids.sents.Put(sent)
+	x.executed = req.Client + 1
 }
 
 // apply applies the effect of a command to its node and to the facts, and reports whether

@@ -141,11 +141,12 @@ type worldSummary struct {
 // View makes the explorer view a packed state.
 func (x *Explorer) View(state []uint32) {
 	n := x.Bounds.Clients
-	for i := range x.summaries {
-		x.summaries[i] = x.ids.clients.Summary(state[i])
-	}
 	x.world = x.ids.worlds.Value(state[len(state)-1])
 	x.quiet = x.world.held == 0
+	for i := range x.summaries {
+		x.summaries[i] = x.ids.clients.Summary(state[i])
+		x.quiet = x.quiet && !(x.habits.endless && x.summaries[i].repeats != 0)
+	}
 	for i := range x.nodes {
 		x.nodes[i] = x.ids.nodes.Summary(state[n+i])
 		x.quiet = x.quiet && !x.nodes[i].begun
@@ -235,7 +236,7 @@ func (x *Explorer) wakes(state []uint32) (n int, found Codes) {
 				continue
 			}
 			x.Back()
-			x.Found = 0
+			x.Found, x.executed = 0, 0
 			x.s.clients[i].queue(t)
 			x.macroStep(i, t, goes)
 			x.dropUnsought()

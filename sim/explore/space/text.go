@@ -1,48 +1,12 @@
 package space
 
-import (
-	"fmt"
-	"slices"
-	"strings"
+import "lockstep/sim"
 
-	"lockstep/sim"
-	"lockstep/sim/trace"
-)
-
-// Outside lists, in words, what no schedule within the bounds has: the kinds of fault that
-// are not in the budget, and those that no search can make.
+// Outside lists, in words, what no schedule within some bounds has.
 func Outside(b *Bounds) string {
-	var parts []string
-	for k, n := range b.Faults {
-		if n == 0 {
-			parts = append(parts, FaultKind(k).Words(2))
-		}
-	}
-	parts = append(append(parts, "clocks that run at another rate"), unsearched()...)
-	insistent := "callers that ask again when they are refused"
-	if b.Tries > 1 {
-		insistent = fmt.Sprintf("callers that ask again when they were refused %d times", b.Tries)
-	}
-	if b.CodeSet().Has(trace.LV) { // they are
-		return strings.Join(parts, ", ")
-	}
-	return strings.Join(append(parts, insistent), ", ")
-}
-
-// unsearched lists the engine's kinds of fault that are in no schedule of any search. Kinds
-// that only end a fault don't count, nor do faults of a database behind a cache, which a
-// search doesn't have.
-func unsearched() (many []string) {
-	covered := map[string]bool{}
+	var covered []sim.Fault
 	for i := range choiceRows {
-		for _, f := range choiceRows[i].makes() {
-			covered[sim.SpecOf(f).Word] = true
-		}
+		covered = append(covered, choiceRows[i].makes()...)
 	}
-	for _, s := range sim.Faults() {
-		if !covered[s.Word] && !s.Ends && !s.Cache && s.Step != "" && !slices.Contains(many, s.Many) {
-			many = append(many, s.Many)
-		}
-	}
-	return many
+	return b.Outside(covered)
 }

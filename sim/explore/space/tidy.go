@@ -3,8 +3,9 @@ package space
 import (
 	"slices"
 
-	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/explore/flight"
+	"lockstep/sim/explore/naming"
+	"lockstep/sim/explore/spent"
 	"lockstep/sim/trace"
 )
 
@@ -12,8 +13,8 @@ import (
 // which nothing can come are dropped, and of the others what doesn't matter. SOUNDNESS.md argues it.
 func (x *Explorer) tidy() {
 	w := &x.s.world
-	held := slices.Clone(x.ids.helds.Get(w.held))
-	if w.left[HoldRequest] = x.Budget[HoldRequest] - flight.Holds(held); len(held) == 0 || x.Untidy {
+	held := x.dropSpent(slices.Clone(x.ids.helds.Get(w.held)))
+	if w.left[HoldRequest] = x.Budget[HoldRequest] - flight.Holds(held); x.Untidy {
 		return
 	}
 	for n := range held {
@@ -21,6 +22,7 @@ func (x *Explorer) tidy() {
 			r.Ago = dropped
 		}
 		held[n].Loses = held[n].Loses && !held[n].Orphan
+		held[n].Unheard = false // without bounds nobody subscribes or waits at a server
 	}
 	for n := 0; n < len(held); {
 		if r := held[n]; !r.Orphan || slices.ContainsFunc(held[:n], r.SharesLane) {
@@ -54,27 +56,67 @@ func (x *Explorer) tidyLane(held []flight.Request, first flight.Request) (kept [
 	if own := !c.Crashed && c.Acquired == first.Acquired; own && first.Phase != trace.PhaseRelease {
 		return held, false // a rule may ask when its last command arrived
 	}
-	conn := peer(int(first.Client), first.Conn)
-	var commands []uint32
-	for _, r := range flight.Lane(held, first) {
-		commands = append(commands, r.Command)
+	after, kept, shorter, err := spent.Tidied(x.Servers, n.snapshot, peer(int(first.Client), first.Conn), held, first)
+	if err != nil {
+		x.fail(x.Clients.Refuse(err, int(first.Client), c.history, int(first.Thread), first.Command))
 	}
-	spares, adds := x.Servers.Idle(n.snapshot, conn, commands)
-	switch {
-	case first.Stale || spares:
-		n.snapshot = x.Servers.Without(n.snapshot, conn)
-		return slices.DeleteFunc(held, first.SharesLane), true
-	case adds:
-		a, err := x.Servers.Run(behaviour.Question{Snapshot: n.snapshot, Conn: conn, Command: first.Command})
-		if err != nil {
-			x.fail(x.Clients.Refuse(err, int(first.Client), c.history, int(first.Thread), first.Command))
-			return held, false
+	n.snapshot = after
+	return kept, shorter
+}
+
+// dropSpent drops the requests of which nothing can come any more: of those that are held up and have no
+// reader, and of copies. Nobody else knows the tokens in them, and as long as these aren't stored they do
+// nothing. SOUNDNESS.md argues it.
+func (x *Explorer) dropSpent(held []flight.Request) (kept []flight.Request) {
+	clients := x.s.clients[:x.Bounds.Clients]
+	copies := slices.ContainsFunc(clients, func(c client) bool { return c.sentBefore != 0 })
+	if x.spent == nil || x.Untidy || len(held) == 0 && !copies {
+		return held
+	}
+	known := x.seriesStored()
+	for i := range clients {
+		own, series := x.seriesKnown(&clients[i])
+		known |= own | series
+	}
+	all := slices.Clone(held)
+	for i := range clients {
+		all = append(all, x.ids.sents.Get(clients[i].sentBefore)...)
+	}
+	gone := x.spent.Of(all, known, func(n int) bool {
+		return n >= len(held) || x.spent.Unread(x.s.nodes[all[n].Addr].snapshot, peer(int(all[n].Client), all[n].Conn), held, all[n])
+	},
+		func(r flight.Request) uint32 { return x.s.nodes[r.Addr].snapshot },
+		func(n int) naming.SeriesSet { _, series := x.mentioned(all[n : n+1]); return series })
+	for i := range held {
+		if !gone[i] {
+			kept = append(kept, held[i])
 		}
-		n.snapshot = a.Snapshot
-		at := slices.IndexFunc(held, first.SharesLane)
-		held = slices.Delete(held, at, at+1)
-		held[slices.IndexFunc(held, first.SharesLane)].Queued = first.Queued
-		return held, true
 	}
-	return held, false
+	for at := len(held); at < len(all); at++ {
+		if gone[at] {
+			clients[all[at].Client].sentBefore = 0
+		}
+	}
+	return kept
+}
+
+// foresee decides, where the last choice had a request of a client executed, or a copy of one, whether another
+// copy of that arrives before the client's next request: it adds the successor in which one does, and takes the
+// explorer to that in which none does. Where no request is held up, its client's last one mostly follows from what
+// else a state has, so there is nothing to be won. SOUNDNESS.md argues it.
+func (x *Explorer) foresee(before []uint32) {
+	i := int(x.executed) - 1
+	if x.executed = 0; i < 0 || x.Untidy || x.Budget[HoldRequest] == 0 || x.s.clients[i].sentBefore == 0 {
+		return
+	}
+	left := x.s.world.left[Duplicate]
+	for other := range x.Bounds.Clients {
+		if other != i && x.s.clients[other].sentBefore != 0 {
+			left--
+		}
+	}
+	if left > 0 {
+		x.packOnce(before)
+	}
+	x.s.clients[i].sentBefore = 0
 }

@@ -1,0 +1,46 @@
+package bounds
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"lockstep/sim"
+	"lockstep/sim/trace"
+)
+
+// Outside lists, in words, what no schedule within the bounds has: the kinds of fault that
+// are not in the budget, and those that no search can make: it makes one of each of the given kinds.
+func (b *Bounds) Outside(made []sim.Fault) string {
+	var parts []string
+	for k, n := range b.Faults {
+		if n == 0 {
+			parts = append(parts, FaultKind(k).Words(2))
+		}
+	}
+	parts = append(append(parts, "clocks that run at another rate"), unsearched(made)...)
+	insistent := "callers that ask again when they are refused"
+	if b.Tries > 1 {
+		insistent = fmt.Sprintf("callers that ask again when they were refused %d times", b.Tries)
+	}
+	if b.CodeSet().Has(trace.LV) { // they are
+		return strings.Join(parts, ", ")
+	}
+	return strings.Join(append(parts, insistent), ", ")
+}
+
+// unsearched lists the engine's kinds of fault that are in no schedule of any search. Kinds
+// that only end a fault don't count, nor do faults of a database behind a cache, which a
+// search doesn't have.
+func unsearched(made []sim.Fault) (many []string) {
+	covered := map[string]bool{}
+	for _, f := range made {
+		covered[sim.SpecOf(f).Word] = true
+	}
+	for _, s := range sim.Faults() {
+		if !covered[s.Word] && !s.Ends && !s.Cache && s.Step != "" && !slices.Contains(many, s.Many) {
+			many = append(many, s.Many)
+		}
+	}
+	return many
+}
