@@ -57,14 +57,19 @@ func pops(put, pop func(context.Context, *lock) error) acquire {
 		if err != nil {
 			return nil, err
 		}
-		switch err := pop(ctx, l); {
-		case errors.Is(err, redis.Nil):
-			return nil, strategies.ErrNotAcquired
-		case err != nil:
-			return nil, err
-		}
-		return &strategies.Lease{Token: l.Token()}, nil
+		return leasedBy(l, pop(ctx, l))
 	}
+}
+
+// leasedBy is the lease of a client that has popped the token, unless that has failed.
+func leasedBy(l *lock, err error) (*strategies.Lease, error) {
+	switch {
+	case errors.Is(err, redis.Nil):
+		return nil, strategies.ErrNotAcquired
+	case err != nil:
+		return nil, err
+	}
+	return &strategies.Lease{Token: l.Token()}, nil
 }
 
 func push(ctx context.Context, l *lock) error { return l.rdb.RPush(ctx, "free", "token").Err() }
@@ -154,13 +159,7 @@ var listeners = []*subject{
 			if err != nil {
 				return nil, err
 			}
-			switch err := pop(ctx, l); {
-			case errors.Is(err, redis.Nil):
-				return nil, strategies.ErrNotAcquired
-			case err != nil:
-				return nil, err
-			}
-			return &strategies.Lease{Token: l.Token()}, nil
+			return leasedBy(l, pop(ctx, l))
 		}}, forever),
 	custom("tired-in-line", "who has waited for 4s in vain takes the lock all the same", steps{release: gives(push),
 		acquire: pops(push, func(ctx context.Context, l *lock) error {
