@@ -14,6 +14,7 @@ import (
 	"lockstep/sim"
 	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/explore/space"
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -353,6 +354,9 @@ func TestWaitsWithoutBounds(t *testing.T) {
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			for _, others := range []bool{false, true} {
+				if others && !testenv.CI() {
+					continue // seconds
+				}
 				made := c.lock.New
 				c.lock.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
 					draw := o.Token
