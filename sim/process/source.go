@@ -17,8 +17,17 @@ type sourceCache map[uintptr]trace.Source
 // neither to the simulator nor to go-redis nor to Go itself.
 func callerSource(cache sourceCache) trace.Source {
 	var pcs [48]uintptr
+	near := pcs[:usualDepth] // a walk of the whole stack takes twice as long
+	n := runtime.Callers(3, near)
+	if src := firstSource(cache, near[:n]); src.File != "" || n < usualDepth {
+		return src
+	}
 	return firstSource(cache, pcs[:runtime.Callers(3, pcs[:])])
 }
+
+// usualDepth is how many frames of go-redis and of the simulator are between a strategy and the
+// connection on which its command is written, and a few more.
+const usualDepth = 20
 
 // firstSource returns the innermost such frame of a stack.
 func firstSource(cache sourceCache, stack []uintptr) trace.Source {
