@@ -21,7 +21,7 @@ func TestLateRequestsInTheEngine(t *testing.T) {
 	codes := trace.Verdict{trace.DG, trace.FR, trace.PD}
 	broken, held := 0, 0
 	for n := range madeup.Number {
-		if !testenv.Some(n, madeup.Number/4) {
+		if !testenv.Some(n, madeup.Number) {
 			continue
 		}
 		s := madeup.Lock(n, 12*time.Second)
@@ -51,7 +51,7 @@ func TestLateRequestsInTheEngine(t *testing.T) {
 		}
 		t.Logf("%s: %s; the engine shows %d codes", s.Name, r.Summary(), len(found))
 	}
-	if testenv.CI() && (broken < 5 || held < 2) {
+	if broken == 0 || held == 0 {
 		t.Errorf("random schedules violate %d locks, and %d hold", broken, held)
 	}
 }
