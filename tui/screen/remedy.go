@@ -20,7 +20,7 @@ type Remedy struct {
 	Name     string        // of the lock
 	Still    trace.Verdict // the failures that it does show: the other lock has shown them, too
 	Bad      bool          // it fails where every lock has to hold, so nobody is to take it for that
-	Next     bool          // the lesson goes on with it
+	Later    bool          // the lesson comes to it
 	Falls    string        // a scenario under which it fails, if that is to be said of it
 }
 
@@ -79,11 +79,11 @@ func (l *Library) Remedies(scenario, strategy int, t *trace.Trace, first []strin
 	return found
 }
 
-// remedy says of a lock that doesn't show a failure what else there is to say: that it is bad, or the lesson's next, and what it
+// remedy says of a lock that doesn't show a failure what else there is to say: that it is bad, or comes later in the lesson, and what it
 // falls to all the same, as the course shows it. What the built-in scenarios expect is what their runs show: tests hold the
 // engine to it.
-func (l *Library) remedy(code trace.Code, strategy int, still trace.Verdict, next bool) Remedy {
-	r := Remedy{Code: code, Strategy: strategy, Name: l.Strategies[strategy].Name, Still: still, Next: next}
+func (l *Library) remedy(code trace.Code, strategy int, still trace.Verdict, later bool) Remedy {
+	r := Remedy{Code: code, Strategy: strategy, Name: l.Strategies[strategy].Name, Still: still, Later: later}
 	basics, forbidden := advice.Basics()
 	for _, name := range basics {
 		if sc := l.Named(name); sc >= 0 && !r.Bad {
@@ -93,7 +93,7 @@ func (l *Library) remedy(code trace.Code, strategy int, still trace.Verdict, nex
 			}
 		}
 	}
-	if !r.Bad && !next {
+	if !r.Bad && !later {
 		return r
 	}
 	for _, lesson := range l.Lessons {
@@ -147,11 +147,11 @@ func (r *Remedy) Stops() bool { return len(r.Still) == 0 }
 func (r *Remedy) Recommended() bool { return r.Stops() && !r.Bad }
 
 // Text says which lock would have stopped a failure; or first that it fails, too, and then what it would have stopped. Of a
-// lock that is bad, or the lesson's next, it says so, and what it falls to elsewhere.
+// lock that is bad, or comes later in the lesson, it says so, and what it falls to elsewhere.
 func (r *Remedy) Text(key string) string {
 	name := r.Name
-	if r.Next {
-		name += ", the next step of the lesson,"
+	if r.Later {
+		name += ", shown later in this lesson,"
 	}
 	falls := ""
 	if r.Falls != "" {
@@ -160,7 +160,7 @@ func (r *Remedy) Text(key string) string {
 	switch {
 	case !r.Stops():
 		return fmt.Sprintf("%s shows %s here all the same, but not the %s (%s).", name, r.Still, r.Code, key)
-	case r.Next || r.Bad:
+	case r.Later || r.Bad:
 		return fmt.Sprintf("%s would have stopped it%s (%s).", name, falls, key)
 	}
 	return fmt.Sprintf("What would have stopped it: %s (%s).", name, key)

@@ -94,7 +94,7 @@ func TestRemediesAreNear(t *testing.T) {
 	}
 }
 
-// TestRemediesOfTheCourse goes through its steps: the lesson's next lock is called that, with what it falls to where the
+// TestRemediesOfTheCourse goes through its steps: a lock to which the lesson comes later is called that, with what it falls to where the
 // course breaks it, and no lock is ticked that fails where every lock has to hold, in the course or outside.
 func TestRemediesOfTheCourse(t *testing.T) {
 	lib := screen.NewLibrary()
@@ -127,7 +127,7 @@ func TestRemediesOfTheCourse(t *testing.T) {
 						ticked[r.Name] = true
 					}
 					is := slices.Contains(first, r.Name)
-					if is != strings.Contains(text, "the next step of the lesson") {
+					if is != strings.Contains(text, "shown later in this lesson") {
 						t.Errorf("%s, %s under %s, %s: %s", l.Name, s.Strategy, s.Scenario, c, text)
 					}
 					if is && r.Stops() && broken[r.Name] != strings.Contains(text, "still falls to") {
@@ -146,6 +146,6 @@ func TestRemediesOfTheCourse(t *testing.T) {
 		}
 	}
 	if next == 0 || !ticked["setpx-lua"] {
-		t.Errorf("%d remedies are the next step; ticked are %v", next, ticked)
+		t.Errorf("%d remedies come later; ticked are %v", next, ticked)
 	}
 }
