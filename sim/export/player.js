@@ -218,13 +218,14 @@
     $("ask").hidden = parts.length === 0;
   }
 
-  // An answer is followed by the event that decides it.
+  // An answer is followed by the event that decides it, or by another question before that.
   function answer(choice) {
     const q = questionAt(pos);
     if (!q || choice >= q.choices.length) return false;
     play(false);
     answers.set(q.pos, choice);
-    show(q.until);
+    const next = film.questions.find((o) => o.pos > q.pos && o.pos < q.until && !answers.has(o.pos));
+    show(next ? next.pos : q.until);
     return true;
   }
 

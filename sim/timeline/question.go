@@ -61,8 +61,29 @@ func (t *Timeline) Questions() []Question {
 	if len(q.all) == 0 && t.Last() > 1 {
 		q.outcome(q.firstFault(), "What will come of this?")
 	}
+	q.spread()
 	slices.SortStableFunc(q.all, func(a, b Question) int { return a.Pos - b.Pos })
 	return slices.CompactFunc(q.all, func(a, b Question) bool { return a.Pos == b.Pos })
+}
+
+// spread gives each question of the script a position of its own, as there is one at a time on a screen: the later one is
+// asked an event later, or else the one before it an event sooner.
+func (q *quiz) spread() {
+	taken := func(pos int) bool { return slices.ContainsFunc(q.all, func(o Question) bool { return o.Pos == pos }) }
+	for i := range q.all {
+		later := &q.all[i]
+		before := slices.IndexFunc(q.all[:i], func(o Question) bool { return o.Pos == later.Pos })
+		if !later.Script || before < 0 {
+			continue
+		}
+		if pos := later.Pos + 1; pos < later.Until && !taken(pos) {
+			later.Pos = pos
+			continue
+		}
+		if pos := later.Pos - 1; pos >= 0 && !taken(pos) {
+			q.all[before].Pos = pos
+		}
+	}
 }
 
 // ask adds a question, unless another one is open then, and reports whether it has.

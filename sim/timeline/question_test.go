@@ -340,3 +340,32 @@ func TestNeverIsNever(t *testing.T) {
 		t.Errorf("never in %d runs", never)
 	}
 }
+
+// TestEachQuestionOfAScriptIsAsked: also where two stand in one place, or one violation shows the answers to both.
+func TestEachQuestionOfAScriptIsAsked(t *testing.T) {
+	const begin = "title: Own\nsetup:\n  clients: {A: , B: {work: 1s}}\n  ttl: 10s\nscript:\n  - say: A takes the lock and reads.\n  - run: A\n    to: read\n" +
+		"  - pause: A\n  - wait: 12s\n  - say: B gets it.\n  - run: B\n    to: read\n"
+	for name, script := range map[string]string{
+		"in one place":          begin + "  - ask: Who has it?\n    answer: holders\n  - ask: What is stored?\n    answer: record\n  - run: [A, B]\n",
+		"around a violation":    begin + "  - ask: Who has it?\n    answer: holders\n  - resume: A\n  - run: A\n  - ask: Does it go well?\n    answer: verdict\n",
+		"three in one place":    begin + "  - ask: Who has it?\n    answer: holders\n  - ask: What is stored?\n    answer: record\n  - ask: Who has it now?\n    answer: holders\n",
+		"before one violation":  begin + "  - resume: A\n  - run: A\n  - ask: Does it go well?\n    answer: verdict\n  - ask: And all in all?\n    answer: verdict\n",
+		"of a verdict and more": begin + "  - ask: Does it go well?\n    answer: verdict\n  - ask: What is stored?\n    answer: record\n  - resume: A\n  - run: A\n",
+	} {
+		for _, lock := range []string{"naive-del", "setpx-lua", "fenced", "setnx", "redlock"} {
+			asked, seen := 0, map[int]bool{}
+			for _, q := range runOf(t, lock, script).Questions() {
+				if q.Script {
+					asked++
+				}
+				if seen[q.Pos] || q.Pos < 0 || q.Pos >= q.Until {
+					t.Errorf("%s, %s: %q is asked at %d, and answered at %d", name, lock, q.Text, q.Pos, q.Until)
+				}
+				seen[q.Pos] = true
+			}
+			if want := strings.Count(script, "ask:"); asked != want {
+				t.Errorf("%s, %s: %d questions are asked, of %d", name, lock, asked, want)
+			}
+		}
+	}
+}
