@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -130,4 +131,25 @@ func mustPackages(t *testing.T) []*pkg {
 		t.Fatal("found no packages")
 	}
 	return all
+}
+
+// TestOverviewsNameTheirPackages: the comments that tell how the engine and the search are divided
+// name each of the packages below them.
+func TestOverviewsNameTheirPackages(t *testing.T) {
+	all := mustPackages(t)
+	for _, above := range []string{"sim", "sim/explore"} {
+		i := slices.IndexFunc(all, func(p *pkg) bool { return p.dir == above })
+		d, err := all[i].doc()
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Join(strings.Fields(d.Doc), " ")
+		for _, p := range all {
+			name, below := strings.CutPrefix(p.dir, above+"/")
+			subject := regexp.MustCompile(`(Package|and|[-.,;:]) ` + name + `(:|,| [a-z]+s) `)
+			if below && !strings.Contains(name, "/") && !subject.MatchString(text) {
+				t.Errorf("%s/doc.go doesn't say what the package %s is for", above, name)
+			}
+		}
+	}
 }

@@ -15,12 +15,20 @@
 //     and HTML from it.
 //
 // Package adapter makes a lock in another process a strategy: its commands go out on a
-// simulated client's connections.
+// simulated client's connections. spawn starts such processes, and sees that none is left.
 //
-// Three packages stand above the World: explore searches all schedules of a lock within
-// bounds, and has the engine replay its findings; solo runs a lock by itself; and verify compares runs with real
-// servers. Package claims, which imports nothing, lists the claims about locks, each of which a test of this package
-// tries to refute.
+// These packages stand above the World:
+//
+//   - explore searches all schedules of a lock within bounds, and has the engine replay its
+//     findings. campaign, a module of its own, searches many locks within many bounds.
+//   - solo runs a lock by itself.
+//   - verify compares runs with real servers.
+//   - serve puts simulated servers behind sockets.
+//   - bubble makes a strategy of a lock library, for tests.
+//
+// Some stand by themselves: claims lists the claims about locks, each of which a test of this
+// package tries to refute; audit reads the log of a real server; suggest words the errors about
+// unknown names; and testenv tells tests how much they are to do.
 //
 // # A run
 //

@@ -75,7 +75,7 @@ type option struct {
 	node  int // of a fault of a node
 }
 
-// fault is the kind of fault that the option costs, pauses aside, or noFault.
+// fault is the kind of fault that the option costs, pauses aside, or space.NoFault.
 func (o *option) fault() FaultKind {
 	if o.kind == space.Passes {
 		return space.NoFault

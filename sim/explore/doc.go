@@ -4,17 +4,28 @@
 // # Packages
 //
 //   - explore itself has the search, and the least schedules of what it finds.
-//   - space has the states and the choices: what is searched; bounds delimits it.
+//   - space has the states and the choices: what is searched.
+//   - bounds delimits that: so many clients, cycles and faults.
+//   - flight has that part of a state which is under way: requests that are held up or could
+//     arrive once more. naming renames clients and tokens, so that situations which differ in
+//     names alone are one. spent recognises requests that nothing can come of any more.
+//   - instants finds the instants at which a search lets time stop, by the thresholds in a
+//     lock's code.
 //   - behaviour learns how clients and servers behave. A client's next operation is a
 //     function of its history, and a server's reply and next snapshot are a function of
 //     its snapshot and the command, so each is executed once and memoised.
-//   - agree plays random schedules in both the search and the engine, and compares them.
+//   - alike compares values that code has made after two readings of a clock.
 //   - unfit has the errors of locks that a search can't follow.
 //   - driver runs one client's code outside of any world, on behalf of behaviour.
 //   - intern has the tables that workers share: memos, ids of equal values, the visited
 //     set.
 //   - disk keeps a visited set that is greater than the memory.
 //   - liveness reads livelocks and the longest wait off the graph of a search that has closed.
+//   - agree plays random schedules in both the search and the engine, and compares them;
+//     picture describes a situation as either of them shows it.
+//   - certificate checks the result of a search without bounds by means of the engine alone.
+//   - fuzz plays random schedules in the engine, and expects the search to find what they violate.
+//   - madeup has locks that are made up from steps, for tests to compare verdicts on.
 //   - report puts a result into words, and locktest is the search as a function for tests
 //     of other modules.
 //

@@ -18,7 +18,7 @@ type Choice struct {
 	Who  uint8 // the client, or the node
 	By   int32 // milliseconds by which time passes, or a clock jumps
 	N    uint8 // which of the client's held requests, from 1; or of its executed ones, counted back from the last, which is 1
-	ops  uint8 // how many operations the client performed, once the choice is made: besides the first, calls of Acquire and readings of up to maxList replies
+	ops  uint8 // how many operations the client performed, once the choice is made: besides the first those that follow a call of Acquire, and readings of replies
 
 	Number int64 // that a client draws, in nanoseconds; of Acts a reading near by in milliseconds, plus 1: see readings
 }
@@ -367,7 +367,7 @@ func (k ChoiceKind) Menu() (list []Item) {
 // row returns the choice's row of the table.
 func (c Choice) row() *choiceRow { return &choiceRows[c.Kind] }
 
-// Fault returns the kind of fault that the choice costs, or noFault.
+// Fault returns the kind of fault that the choice costs, or [NoFault].
 func (c Choice) Fault() FaultKind { return c.row().fault }
 
 // Wrong returns the fault in words.
@@ -412,7 +412,7 @@ func count(is bool, n int) int {
 	return 0
 }
 
-// millis returns a span of up to behaviour.MaxSpan in milliseconds.
+// millis returns a span of up to [behaviour.MaxSpan] in milliseconds.
 func millis(d time.Duration) int32 { return int32(d / time.Millisecond) }
 
 // nodeOf returns the index of a server, or of a replica's master, by its name.

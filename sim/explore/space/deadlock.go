@@ -31,7 +31,7 @@ func (x *Explorer) Ending(state []uint32) ending {
 	return e
 }
 
-// DeadlockedIn is deadlocked for a packed state. The explorer goes on viewing the state that
+// DeadlockedIn is [Explorer.Deadlocked] for a packed state. The explorer goes on viewing the state that
 // it views.
 func (x *Explorer) DeadlockedIn(state []uint32) bool {
 	x.unpack(state, &x.s)

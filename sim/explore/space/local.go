@@ -12,7 +12,7 @@ import (
 // local is a view of one client, through which nothing else of a state can be reached: no
 // server, no request in flight, no other client, no true time. A step that is made through
 // it alone depends on nothing else and changes nothing else, so it can be memoised for the
-// client: see explorer.localStep. An operation that needs more reports that it isn't local,
+// client: see Explorer.localStep. An operation that needs more reports that it isn't local,
 // and the explorer then makes the step on the whole state.
 //
 // Invariant: local and habits hold no explorer, no state, no Facts and no servers.
