@@ -28,11 +28,11 @@ func TestCheck(t *testing.T) {
 		!strings.Contains(whole, "keeps the others out for 3s at most\n") {
 		t.Error(whole)
 	}
-	part := must(t, "", "check", path, "--part", "5%", "--seed", "4")
-	if again := must(t, "", "check", path, "--part", "5%", "--seed", "4", "--workers", "1"); part != again || !strings.Contains(part, "(seed 4)") || !strings.Contains(part, "this is no proof") {
+	part := must(t, "", "check", path, "--part", "2%", "--seed", "4")
+	if again := must(t, "", "check", path, "--part", "2%", "--seed", "4", "--workers", "1"); part != again || !strings.Contains(part, "(seed 4)") || !strings.Contains(part, "this is no proof") {
 		t.Errorf("%s\n%s", part, again)
 	}
-	if fresh := must(t, "", "check", path, "--part", "5%"); !strings.Contains(fresh, "(seed ") || strings.Contains(fresh, "(seed 0)") {
+	if fresh := must(t, "", "check", path, "--part", "2%"); !strings.Contains(fresh, "(seed ") || strings.Contains(fresh, "(seed 0)") {
 		t.Error(fresh)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -34,7 +34,7 @@ func (c closing) Run() int {
 func run(t *testing.T, stdin string, args ...string) (out, errs string, status int) {
 	t.Helper()
 	var o, e strings.Builder
-	status = Main(args, strings.NewReader(stdin), &o, &e)
+	status = Main(append([]string{}, args...), strings.NewReader(stdin), &o, &e)
 	return o.String(), e.String(), status
 }
 

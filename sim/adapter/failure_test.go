@@ -33,6 +33,7 @@ func habit(name string) string { return fmt.Sprintf("%s='%s' exec '%s'", habitOf
 
 // TestGreetings: a process that doesn't begin as it should is refused, with the reason.
 func TestGreetings(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string]string{
 		"nothing":       "has not said hello on its control connection, descriptor 3, within 1s",
 		"rubbish":       `has sent "Traceback (most recent call last):" where a message should be: it is no JSON object`,
@@ -110,8 +111,10 @@ var misdeeds = map[string]string{
 // TestMisdeeds: a lock that doesn't keep to the protocol ends a run and a search with an error that
 // says what it did. Nothing is left behind: see also TestMain.
 func TestMisdeeds(t *testing.T) {
+	t.Parallel()
 	for name, want := range misdeeds {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			patience := patient
 			if name == "stops" || name == "no fork" {
 				patience = soon

@@ -28,7 +28,10 @@ func TestPythonsTokensDiffer(t *testing.T) {
 	testenv.LongRaced(t)
 	t.Parallel()
 	for _, name := range []string{"secrets", "random", "system", "pid", "made"} {
-		t.Run(name, func(t *testing.T) { search(t, withHabit(t, name), brief, nil) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			search(t, withHabit(t, name), brief, nil)
+		})
 	}
 }
 
@@ -49,6 +52,7 @@ func TestPythonRefuses(t *testing.T) {
 		"forever":    "it waits for another thread, and a lock as a process has one",
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			b := explore.Defaults(withHabit(t, name).Strategy())
 			brief(&b)
 			_, err := explore.Run(context.Background(), b, explore.Options{})

@@ -16,55 +16,58 @@ import (
 
 var moreEvidence = regexp.MustCompile(`(\d+) more \(e\)`)
 
-// In every frame of every run of the course, at three sizes, each number on the axis is that of an event which is listed, or of the event
-// at the cursor, or is counted among those that have no row. No number stands there of which the words tell nothing.
-func TestNumbersOnTheAxisAreTold(t *testing.T) {
-	eachFrame(t, func(step string, a *tuitest.App, p *Player) {
-		v := a.View()
-		_, ruler, _ := strings.Cut(v, "virtual t")
-		ruler = strings.Split(ruler, "\n")[1]
-		more := 0
-		if m := moreEvidence.FindStringSubmatch(v); m != nil {
-			more, _ = strconv.Atoi(m[1])
+// Each number on the axis is that of an event which is listed, or of the event at the cursor, or is counted among those
+// that have no row. No number stands there of which the words tell nothing.
+func numbersAreTold(t *testing.T, step, v string, p *Player) {
+	_, ruler, _ := strings.Cut(v, "virtual t")
+	ruler = strings.Split(ruler, "\n")[1]
+	more := 0
+	if m := moreEvidence.FindStringSubmatch(v); m != nil {
+		more, _ = strconv.Atoi(m[1])
+	}
+	missing := []int(nil)
+	for i, seq := range p.lit() {
+		n := fmt.Sprint(i + 1)
+		if !strings.Contains(strings.ReplaceAll(gapLength.ReplaceAllString(ruler, ""), "\n", ""), n) || len(p.lit()) > 9 {
+			continue
 		}
-		missing := []int(nil)
-		for i, seq := range p.lit() {
-			n := fmt.Sprint(i + 1)
-			if !strings.Contains(strings.ReplaceAll(gapLength.ReplaceAllString(ruler, ""), "\n", ""), n) || len(p.lit()) > 9 {
-				continue
-			}
-			if p.Run.After(seq) != p.Pos && !strings.Contains(v, "\n    "+n+"  "+trace.Brief(p.Run.Event(p.Run.After(seq)).At)) && !strings.Contains(v, fmt.Sprintf("\n    %s  ", n)) {
-				missing = append(missing, i+1)
-			}
+		if p.Run.After(seq) != p.Pos && !strings.Contains(v, "\n    "+n+"  "+trace.Brief(p.Run.Event(p.Run.After(seq)).At)) && !strings.Contains(v, fmt.Sprintf("\n    %s  ", n)) {
+			missing = append(missing, i+1)
 		}
-		if len(missing) > more {
-			t.Errorf("%s at %dx%d, event %d: %v of the axis are nowhere, and %d are said to be missing:\n%s", step, p.plan.Header.W, p.plan.Footer.Y+1, p.Pos, missing, more, v)
-		}
-	})
+	}
+	if len(missing) > more {
+		t.Errorf("%s at %dx%d, event %d: %v of the axis are nowhere, and %d are said to be missing:\n%s", step, p.plan.Header.W, p.plan.Footer.Y+1, p.Pos, missing, more, v)
+	}
 }
 
 var gapLength = regexp.MustCompile(`[┄≈] [\d.a-z]+ [┄≈]`)
 
 // A client of whom a narrow window has one row for what it does and what it thinks, and that believes that it has the lock,
 // is named below the diagram if what it does lies over that.
-func TestFoldedBeliefIsSaid(t *testing.T) {
-	eachFrame(t, func(step string, a *tuitest.App, p *Player) {
-		v := a.View()
-		for i, name := range p.Run.Clients {
-			c := &p.Run.Moments[p.Pos].Clients[i]
-			if !c.Believed || !(c.Inside || c.Paused || c.Held || c.Hung) {
-				continue
-			}
-			own := regexp.MustCompile(`(?m)^.?` + name + ` +does .*\n +thinks `).MatchString(v)
-			if said := strings.Contains(v, "what "+name) || regexp.MustCompile(`what [\w, ]*`+name+`[\w, ]* think`).MatchString(v); !own && !said {
-				t.Errorf("%s at %dx%d, event %d: nothing of what %s thinks:\n%s", step, p.plan.Header.W, p.plan.Footer.Y+1, p.Pos, name, v)
-			}
+func foldedBeliefIsSaid(t *testing.T, step, v string, p *Player) {
+	for i, name := range p.Run.Clients {
+		c := &p.Run.Moments[p.Pos].Clients[i]
+		if !c.Believed || !(c.Inside || c.Paused || c.Held || c.Hung) {
+			continue
 		}
+		own := regexp.MustCompile(`(?m)^.?` + name + ` +does .*\n +thinks `).MatchString(v)
+		if said := strings.Contains(v, "what "+name) || regexp.MustCompile(`what [\w, ]*`+name+`[\w, ]* think`).MatchString(v); !own && !said {
+			t.Errorf("%s at %dx%d, event %d: nothing of what %s thinks:\n%s", step, p.plan.Header.W, p.plan.Footer.Y+1, p.Pos, name, v)
+		}
+	}
+}
+
+// In every frame of every run of the course, at three sizes, the numbers on the axis are told, and what clients believe is
+// said.
+func TestCourseTellsWhatItShows(t *testing.T) {
+	eachFrame(t, func(step, v string, p *Player) {
+		numbersAreTold(t, step, v, p)
+		foldedBeliefIsSaid(t, step, v, p)
 	})
 }
 
 // eachFrame shows every event of every run of the course at the least size, and of some of them at two others, where its question is open and where it isn't.
-func eachFrame(t *testing.T, check func(step string, a *tuitest.App, p *Player)) {
+func eachFrame(t *testing.T, check func(step, v string, p *Player)) {
 	lib := screen.NewLibrary()
 	for i, l := range lib.Lessons {
 		for j, step := range l.Steps {
@@ -77,10 +80,10 @@ func eachFrame(t *testing.T, check func(step string, a *tuitest.App, p *Player))
 				a := tuitest.Open(t, size[0], size[1], app, p, nil)
 				for pos := range p.Run.Last() + 1 {
 					p.goTo(pos)
-					check(step.ID(), a, p)
+					check(step.ID(), a.View(), p)
 					if p.question() != nil {
 						p.quiz.Answer(p.Pos, 0)
-						check(step.ID(), a, p)
+						check(step.ID(), a.View(), p)
 					}
 				}
 				if t.Failed() {
