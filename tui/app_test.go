@@ -48,6 +48,11 @@ var ways = map[string]string{
 	"found":    "5 a enter down",
 	"shown":    "5 a enter enter ! !",
 	"present":  "2 down p ! !",
+	"levels":   "3 down",
+	"level":    "3 enter down",
+	"game":     "5 b down",
+	"own":      "5 a enter b",
+	"sandbox":  "5 enter right right b",
 }
 
 // The help is drawn by the router, over any screen.

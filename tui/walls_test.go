@@ -58,6 +58,11 @@ func TestWalls(t *testing.T) {
 			}
 		}
 	}
+	for dir := range walls {
+		if _, is := imported[dir]; !is {
+			t.Errorf("there is no package %s: take out its row", dir)
+		}
+	}
 	for dir, names := range imported {
 		slices.Sort(names)
 		got := strings.TrimSpace(strings.Join(slices.Compact(names), " "))
