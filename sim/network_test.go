@@ -472,7 +472,7 @@ func TestUnderWayAtARestart(t *testing.T) {
 	upTo(t, w)
 	expectStory(t, w, exchange+`
 		0.001 n1 has ended the connection: A's SET lock A1 PX 10000 NX is not answered
-		0.002 A  <- n1 connection refused
+		0.002 A  <- n1 connection closed
 		0.002 A  gives up: n1: connection refused`, traffic...)
 }
 
@@ -552,7 +552,7 @@ func TestWaitEndsWithItsConnection(t *testing.T) {
 	until(t, w, "A", trace.KindDisconnect)
 	expectStory(t, w, `
 		0.012 n1 has ended the connection: A's WAIT 1 1000 is not answered
-		0.013 A  <- n1 connection refused`, trace.KindUnreachable, trace.KindDisconnect)
+		0.013 A  <- n1 connection closed`, trace.KindUnreachable, trace.KindDisconnect)
 
 	w = waiting(t)
 	inject(t, w, Failover{To: "n1r1", Stay: []string{"A"}}, Rejoin{"n1"})

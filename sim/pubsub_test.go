@@ -100,7 +100,7 @@ func TestRestartEndsSubscriptions(t *testing.T) {
 	inject(t, w, Down{"n1"}, Up{"n1"})
 	until(t, w, "B", trace.KindFailed)
 	expectEnd(t, w, from, `
-		0.011 B <- n1 connection refused
+		0.011 B <- n1 connection closed
 		0.011 B gives up: n1: connection refused`)
 
 	w = newWorld(t, configOf(toy(func(ctx context.Context, l *toyLock) (*strategies.Lease, error) {
@@ -122,7 +122,7 @@ func TestRestartEndsSubscriptions(t *testing.T) {
 	expectStory(t, w, `
 		0.002 A  <- n1 [subscribe, c, 1]
 		0.002 A  waits for a message from n1
-		0.003 A  <- n1 connection refused
+		0.003 A  <- n1 connection closed
 		0.005 A  <- n1 [subscribe, c, 1]
 		0.005 A  waits for a message from n1
 		0.006 n1 => A [message, c, x]

@@ -150,7 +150,7 @@ func (m *mermaid) event(e *trace.Event) string {
 		return message(trace.CommandText(e.Args), "c%d->>n%d", e.Client, e.Node)
 	case timeline.FromNode:
 		if e.Kind == trace.KindDisconnect {
-			return message("connection refused", "n%d--xc%d", e.Node, e.Client)
+			return message(m.Disconnection(e), "n%d--xc%d", e.Node, e.Client)
 		}
 		return message(e.Reply, "n%d-->>c%d", e.Node, e.Client)
 	case timeline.ToStore:

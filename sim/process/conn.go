@@ -235,7 +235,9 @@ func ErrTimeout(server string) error {
 	return &net.OpError{Op: "read", Net: "sim", Addr: simAddr(server), Err: os.ErrDeadlineExceeded}
 }
 
-// ErrRefused returns the error of a request to a server that is down.
+// ErrRefused returns the error of a request to a server that is down. A request on a connection that the
+// server has ended gets the same, although the system would say that it was reset: client code, which may
+// tell errors apart, is searched with one.
 func ErrRefused(server string) error {
 	return &net.OpError{Op: "read", Net: "sim", Addr: simAddr(server), Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
 }

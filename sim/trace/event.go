@@ -39,7 +39,7 @@ const (
 	KindReceive     // the client read the reply
 	KindTimeout     // the client gave up waiting for the reply
 	KindUnreachable // a command arrived at a node that is down, or on a connection that the node has ended
-	KindDisconnect  // the client learnt that
+	KindDisconnect  // the client learnt that; or that the connection on which it waits for messages is closed
 	KindLost        // the network lost a request or a reply
 	KindBlock       // a node keeps a command waiting for an element
 	KindPush        // a node sent a published message to a subscriber

@@ -50,7 +50,7 @@ var kinds = [...]struct {
 		return fmt.Sprintf("no reply from %s in %s: timeout", t.Nodes[e.Node], Duration(e.By))
 	}},
 	KindUnreachable: {"unreachable", byNode, unreachableText},
-	KindDisconnect:  {"disconnect", byClient, func(t *Trace, e *Event) string { return fmt.Sprintf("<- %s  connection refused", t.Nodes[e.Node]) }},
+	KindDisconnect:  {"disconnect", byClient, func(t *Trace, e *Event) string { return "<- " + t.Nodes[e.Node] + "  " + t.Disconnection(e) }},
 	KindLost:        {"lost", byNet, saysNote("")},
 	KindBlock: {"block", byNode, func(t *Trace, e *Event) string {
 		return t.Clients[e.Client] + ": " + CommandText(e.Args) + " waits for an element"
@@ -160,6 +160,15 @@ func unreachableText(t *Trace, e *Event) string {
 		why = e.Note
 	}
 	return fmt.Sprintf("%s: %s's %s is not answered", why, t.Clients[e.Client], CommandText(e.Args))
+}
+
+// Disconnection says why a client has no reply, by its KindDisconnect: the server was down and refused
+// the connection, or it had ended the one that the client had, and may be up again.
+func (t *Trace) Disconnection(e *Event) string {
+	if i := e.Ref - 1; i >= 0 && i < len(t.Events) && t.Events[i].Kind == KindUnreachable && t.Events[i].Note == "" {
+		return "connection refused"
+	}
+	return "connection closed"
 }
 
 // Actor returns the name of the event's actor: a client, or one of its other threads, a node,
