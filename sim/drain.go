@@ -158,5 +158,5 @@ func (w *World) stop(c *client) {
 		t.Kill()
 	}
 	c.leaseGen++
-	w.emit(&trace.Event{Kind: trace.KindStop, Client: c.Index, Node: trace.None, Ref: trace.None, Acq: c.Acquired})
+	w.emitOf(c, trace.Event{Kind: trace.KindStop})
 }

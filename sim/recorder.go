@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"lockstep/sim/monitor"
+	"lockstep/sim/redis"
 	"lockstep/sim/trace"
 )
 
@@ -85,6 +86,18 @@ func (w *World) emit(e *trace.Event) int {
 		w.trace.Events = append(w.trace.Events, kept)
 	}
 	return e.Seq
+}
+
+// emitOf emits an event of a client's that concerns no server, with what all such events have.
+func (w *World) emitOf(c *client, e trace.Event) int {
+	e.Client, e.Node, e.Ref, e.Acq = c.Index, trace.None, trace.None, c.Acquired
+	return w.emit(&e)
+}
+
+// emitAt emits an event at a server that no client has caused, with what all such events have.
+func (w *World) emitAt(n *redis.Node, e trace.Event) int {
+	e.Client, e.Node, e.Ref = trace.None, n.Index, trace.None
+	return w.emit(&e)
 }
 
 // Remark adds a note at this point of the run. A note with an Index is a move of the

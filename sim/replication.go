@@ -268,7 +268,7 @@ func (w *World) failOver(to *redis.Node, stay []string) error {
 	if len(stay) > 0 {
 		note += "; " + strings.Join(stay, ", ") + " cannot tell, and stays with that"
 	}
-	w.emit(&trace.Event{Kind: trace.KindFailover, Client: trace.None, Node: to.Index, Ref: trace.None, Value: int64(addr), Note: note})
+	w.emitAt(to, trace.Event{Kind: trace.KindFailover, Value: int64(addr), Note: note})
 	for _, r := range w.nodes {
 		if w.replication[r.Index].source == old.Index {
 			if err := w.follow(r, to); err != nil {
@@ -309,7 +309,7 @@ func (w *World) follow(n, master *redis.Node) error {
 	if err != nil {
 		return err
 	}
-	w.emit(&trace.Event{Kind: trace.KindSync, Client: trace.None, Node: n.Index, Ref: trace.None, Changes: changes, Note: "is a replica of " + master.Name + " now, and copies it"})
+	w.emitAt(n, trace.Event{Kind: trace.KindSync, Changes: changes, Note: "is a replica of " + master.Name + " now, and copies it"})
 	return nil
 }
 

@@ -269,14 +269,14 @@ func (w *World) hold(c *client, why string) {
 		c.pausedAt = w.now
 	}
 	c.paused, c.held = true, why != ""
-	w.emit(&trace.Event{Kind: trace.KindPause, Client: c.Index, Node: trace.None, Ref: trace.None, Acq: c.Acquired, Note: why})
+	w.emitOf(c, trace.Event{Kind: trace.KindPause, Note: why})
 }
 
 // release ends a client's pause, at its next step.
 func (w *World) release(c *client) {
 	if c.paused {
 		c.paused, c.held = false, false
-		w.emit(&trace.Event{Kind: trace.KindResume, Client: c.Index, Node: trace.None, Ref: trace.None, Acq: c.Acquired, By: w.now - c.pausedAt})
+		w.emitOf(c, trace.Event{Kind: trace.KindResume, By: w.now - c.pausedAt})
 	}
 }
 
@@ -325,7 +325,7 @@ func (w *World) wake() (any bool) {
 
 func (w *World) expire(n *redis.Node) {
 	if changes := n.Expire(w.now); len(changes) > 0 {
-		w.push(n, w.emit(&trace.Event{Kind: trace.KindExpire, Client: trace.None, Node: n.Index, Ref: trace.None, Changes: changes}))
+		w.push(n, w.emitAt(n, trace.Event{Kind: trace.KindExpire, Changes: changes}))
 	}
 }
 
@@ -333,7 +333,7 @@ func (w *World) fire(t *timer) {
 	switch t.kind {
 	case timerLapse:
 		if w.state.Clients[t.cl.Index].Lease.Live {
-			w.emit(&trace.Event{Kind: trace.KindLapse, Client: t.cl.Index, Node: trace.None, Ref: trace.None, Acq: t.cl.Acquired})
+			w.emitOf(t.cl, trace.Event{Kind: trace.KindLapse})
 		}
 	case timerRequest:
 		w.arrive(t.msg)

@@ -92,7 +92,7 @@ func (w *World) Scripts(node int) []string { return w.nodes[node].CachedScripts(
 func (w *World) ExpireEarly() {
 	for _, n := range w.nodes {
 		if changes := n.ExpireEarly(w.now); len(changes) > 0 {
-			w.emit(&trace.Event{Kind: trace.KindExpire, Client: trace.None, Node: n.Index, Ref: trace.None, Changes: changes})
+			w.emitAt(n, trace.Event{Kind: trace.KindExpire, Changes: changes})
 		}
 	}
 	w.settle()
