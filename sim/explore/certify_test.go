@@ -259,7 +259,7 @@ func searchedModel(t *testing.T, b Bounds) *space.Model {
 			t.Error(err)
 		}
 	})
-	m.Unreduced(false)
+	m.StepByStep(false)
 	if _, err := rounds(context.Background(), m, Options{}); err != nil {
 		t.Fatal(err)
 	}

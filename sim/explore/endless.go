@@ -85,7 +85,7 @@ func digitize(ctx context.Context, m *space.Model, opt Options) error {
 			}
 			err = m.Digitize(small)
 			if inMemory && errors.Is(err, space.ErrFine) && m.WakeEarly() {
-				m.Unexact = true
+				m.LooseWaits = true
 				err = m.Digitize(small)
 			}
 			return err

@@ -178,7 +178,7 @@ func run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
 	err = withModelFrom(b, from.Timed, func(m *space.Model) (err error) {
 		r, err = searchModel(ctx, m, opt, v)
 		limited := ctx.Err() != nil || err == nil && r.Why == outOfMemory
-		if m.WakesEarly() && !m.Unexact && !limited && (err != nil || r.Answer() != HoldsAlways) {
+		if m.WakesEarly() && !m.LooseWaits && !limited && (err != nil || r.Answer() != HoldsAlways) {
 			return space.ErrWokeEarly
 		}
 		return err
@@ -188,7 +188,7 @@ func run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
 
 func searchModel(ctx context.Context, m *space.Model, opt Options, v Vacuity) (*Result, error) {
 	if lasting := m.Bounds.CodeSet().Has(trace.LV); lasting || opt.Certify {
-		m.Unreduced(lasting)
+		m.StepByStep(lasting)
 	}
 	s, err := rounds(ctx, m, opt)
 	if err != nil {

@@ -167,7 +167,7 @@ func (s *search) wants(c trace.Code) bool { return s.Bounds.CodeSet().Has(c) }
 
 // report adds violations to those that were found.
 func (s *search) report(c space.Codes) {
-	if c &= s.Bounds.CodeSet(); c != 0 && s.WakesEarly() && !s.Unexact {
+	if c &= s.Bounds.CodeSet(); c != 0 && s.WakesEarly() && !s.LooseWaits {
 		s.fail(space.ErrWokeEarly)
 	}
 	for {

@@ -71,7 +71,7 @@ func TestHeldRequestsAreTidied(t *testing.T) {
 func situations(t *testing.T, b Bounds, hoards bool, describe func(*space.Explorer, []uint32) string) (set map[string]bool, states int, found space.Codes) {
 	set = map[string]bool{}
 	err := withModel(b, func(m *space.Model) error {
-		m.Untidy = hoards
+		m.KeepsRequests = hoards
 		s, err := rounds(context.Background(), m, Options{})
 		if err != nil || s.why != "" {
 			return errors.Join(err, errors.New(s.why))

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"lockstep/sim/explore/flight"
 	"lockstep/sim/explore/intern"
 	"lockstep/sim/explore/naming"
 	"lockstep/sim/process"
@@ -209,7 +210,7 @@ func (k *Clients) Instances(deed Deed, used naming.SeriesSet) (list []Deed, err 
 // them has another reply than it must have.
 func (s *Servers) Do(deed Deed, snapshot uint32, answer func(Question) (Answer, error)) (answers []Answer, done bool, err error) {
 	for _, step := range deed {
-		a, err := answer(Question{Snapshot: snapshot, Conn: others, Command: step.Command})
+		a, err := answer(Question{Snapshot: snapshot, Conn: flight.Nobodys, Command: step.Command})
 		if err != nil {
 			return nil, false, err
 		}
@@ -219,10 +220,7 @@ func (s *Servers) Do(deed Deed, snapshot uint32, answer func(Question) (Answer, 
 		answers, snapshot = append(answers, a), a.Snapshot
 	}
 	if len(answers) > 0 {
-		answers[len(answers)-1].Snapshot = s.Without(snapshot, others)
+		answers[len(answers)-1].Snapshot = s.Without(snapshot, flight.Nobodys)
 	}
 	return answers, true, nil
 }
-
-// others is the connection on which deeds are done.
-const others = 15 << 4

@@ -59,7 +59,7 @@ func checked(t *testing.T, breaks func(m *Model)) error {
 		t.Fatal(err)
 	}
 	defer m.Close() //nolint:errcheck // nothing is written
-	m.Unreduced(false)
+	m.StepByStep(false)
 	m.instants.Digitize([]int32{m.timeout, m.ttl}, nil)
 	m.Servers.ExpireEarly()
 	if _, _, _, err := m.Certificate(); err != nil {

@@ -69,7 +69,7 @@ func (x *Explorer) Deadlocked() bool {
 func (x *Explorer) ask() bool {
 	i := x.probe()
 	for began := false; x.Err == nil; {
-		t, any := x.next(i)
+		t, any := x.readyOf(i)
 		if !any {
 			by, due := x.Due()
 			if !due {

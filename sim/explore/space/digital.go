@@ -18,7 +18,7 @@ func (m *Model) Digital() error {
 	if id, thread := m.waiting(process.OpSleep, (*behaviour.History).Asks); thread >= 0 {
 		return m.Clients.Outlives(id, thread)
 	}
-	return m.instants.Multiples(m.Clients, m.habits.goesOn, m.unreduced)
+	return m.instants.Multiples(m.Clients, m.habits.goesOn, m.eachStep)
 }
 
 // StillDigital is Digital for all that clients have done since, in schedules which no small
@@ -39,7 +39,7 @@ func (m *Model) StillDigital(ctx context.Context) error {
 // a search without a bound on pauses, unless that has shown something before. It must be called before any
 // state is made, and before the model is digitized for the last time.
 func (m *Model) WakeEarly() bool {
-	if b := &m.Bounds; b.Waits == WaitsEnd && b.Endless() && b.Faults[Pause] == Any && !m.unreduced {
+	if b := &m.Bounds; b.Waits == WaitsEnd && b.Endless() && b.Faults[Pause] == Any && !m.eachStep {
 		b.Waits, m.habits.early, m.instants.Grid = WaitsEndAtWill, true, 0
 	}
 	return m.WakesEarly()
@@ -66,7 +66,7 @@ func (m *Model) Digitize(small *Model) error {
 	if m.instants.Digitize(spans, small.instants.Branches); m.instants.Far/m.instants.Grid > maxSteps {
 		return fmt.Errorf("%w: their greatest common divisor is %d ms: a search of it needs a bound on cycles; or a TTL, a timeout and delays that are multiples of each other, as by --timeout %s", ErrFine, m.instants.Grid, trace.Duration(m.Config.TTL))
 	}
-	m.lasting = m.lasting || !m.unreduced // a certificate's engine drops records early
+	m.lasting = m.lasting || !m.eachStep // a certificate's engine drops records early
 	if m.instants.Late = m.lasting; !m.lasting {
 		m.Servers.ExpireEarly()
 	}

@@ -12,7 +12,7 @@ import (
 
 // act makes a client's next step, with the given fate of the request if it sends one.
 func (x *Explorer) act(c Choice, f requestFate) {
-	t, _ := x.next(int(c.Who))
+	t, _ := x.readyOf(int(c.Who))
 	x.turnTo(c.Who)
 	x.number = c.Number
 	x.macroStep(int(c.Who), t, f)
@@ -21,7 +21,7 @@ func (x *Explorer) act(c Choice, f requestFate) {
 
 // draw lets a client draw a random number. It belongs to the step before, so it is no switch.
 func (x *Explorer) draw(c Choice) {
-	t, _ := x.next(int(c.Who))
+	t, _ := x.readyOf(int(c.Who))
 	x.number = c.Number
 	x.macroStep(int(c.Who), t, goes)
 	x.number = 0
@@ -204,8 +204,8 @@ func (x *Explorer) takeOver(n int) {
 func (x *Explorer) disconnect(n int) {
 	peers := x.Servers.Snapshot(x.s.nodes[n].snapshot).Peers
 	for _, txn := range peers {
-		if c := &x.s.clients[txn.Conn>>4]; !c.Crashed {
-			c.gone |= 1 << (txn.Conn & 15)
+		if c := &x.s.clients[flight.PeerClient(txn.Conn)]; !c.Crashed {
+			c.gone |= 1 << flight.PeerConn(txn.Conn)
 		}
 	}
 	w := &x.s.world

@@ -32,19 +32,19 @@ type local struct {
 // every state: the behaviour of clients, the lists to which their inboxes refer, and
 // settings.
 type habits struct {
-	clients   *behaviour.Clients
-	inboxes   *intern.Lists[reply]
-	timeout   int32                                      // milliseconds
-	resource  sim.Resource                               // see Bounds
-	checks    bool                                       // likewise
-	extend    bool                                       // likewise
-	needs     *behaviour.Needs                           // of clients, or nil if nothing is known of them
-	drops     Codes                                      // that aren't sought, so that facts which only they need are dropped; in a search without bounds
-	goesOn    bool                                       // monotonic clocks go on from one cycle to the next
-	unreduced bool                                       // see Model.Unreduced
-	early     bool                                       // waits end at any time: see Model.WakeEarly
-	endless   bool                                       // cycles aren't counted: the series of tokens depends on the rest of the state
-	spares    func(trace.Kind) (monitor.Condition, bool) // monitor.Local
+	clients  *behaviour.Clients
+	inboxes  *intern.Lists[reply]
+	timeout  int32                                      // milliseconds
+	resource sim.Resource                               // see Bounds
+	checks   bool                                       // likewise
+	extend   bool                                       // likewise
+	needs    *behaviour.Needs                           // of clients, or nil if nothing is known of them
+	drops    Codes                                      // that aren't sought, so that facts which only they need are dropped; in a search without bounds
+	goesOn   bool                                       // monotonic clocks go on from one cycle to the next
+	eachStep bool                                       // see Model.StepByStep
+	early    bool                                       // waits end at any time: see Model.WakeEarly
+	endless  bool                                       // cycles aren't counted: the series of tokens depends on the rest of the state
+	spares   func(trace.Kind) (monitor.Condition, bool) // monitor.Local
 }
 
 // step lets the client perform an operation and all that follow and are independent. It
@@ -54,7 +54,7 @@ func (l *local) step(t int) bool {
 	if !l.perform(t) || asks && l.goesAhead() && !l.perform(0) {
 		return false
 	}
-	for !l.unreduced && l.independent() {
+	for !l.eachStep && l.independent() {
 		if !l.perform(0) {
 			return false
 		}
@@ -318,7 +318,7 @@ func (l *local) yield(t int, h *behaviour.History) {
 			c.turn[n] = 0
 		}
 	}
-	if _, any := next(c, h, l.endless); any && c.waits[t] {
+	if _, any := firstReady(c, h, l.endless); any && c.waits[t] {
 		c.turn[t] = 1
 	}
 }

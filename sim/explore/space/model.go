@@ -42,7 +42,7 @@ func (m *Model) forget() {
 	if m.Bounds.Endless() && !m.Bounds.Others && !m.keepsSpent {
 		m.spent = spent.In(m.Clients, m.Servers)
 	}
-	m.habits = &habits{clients: m.Clients, inboxes: m.ids.inboxes, timeout: m.timeout, resource: m.Config.Resource, checks: m.Bounds.Checks, endless: m.Bounds.Endless(), goesOn: m.Bounds.Remembers || m.Bounds.ClockGoesOn, drops: m.drops(), extend: m.Bounds.Extend, spares: monitor.Local, unreduced: m.unreduced, early: m.WakesEarly()}
+	m.habits = &habits{clients: m.Clients, inboxes: m.ids.inboxes, timeout: m.timeout, resource: m.Config.Resource, checks: m.Bounds.Checks, endless: m.Bounds.Endless(), goesOn: m.Bounds.Remembers || m.Bounds.ClockGoesOn, drops: m.drops(), extend: m.Bounds.Extend, spares: monitor.Local, eachStep: m.eachStep, early: m.WakesEarly()}
 }
 
 // Spent reports whether nothing could have come of all requests that were dropped because of that. If something
@@ -125,10 +125,10 @@ func (x *Explorer) StateID() []uint32 {
 	return state
 }
 
-// Unreduced turns partial-order reduction off, for good: each step of a client is a choice of
+// StepByStep turns partial-order reduction off, for good: each step of a client is a choice of
 // its own. If lasting is set, for livelocks, a record goes at any moment of the millisecond that
 // ends its life. It must be called before any state is made.
-func (m *Model) Unreduced(lasting bool) {
-	m.unreduced, m.lasting = true, lasting
+func (m *Model) StepByStep(lasting bool) {
+	m.eachStep, m.lasting = true, lasting
 	m.forget()
 }

@@ -46,7 +46,7 @@ func (x *Explorer) Picture(text []byte, names bool) []byte {
 			n, paused = 0, false
 		}
 		text = picture.Client(text, Names[i], c.Crashed, c.Phase, n, c.Live, c.Inside, paused)
-		if _, acts := x.next(i); names {
+		if _, acts := x.readyOf(i); names {
 			text = picture.Acts(text, acts)
 		}
 	}

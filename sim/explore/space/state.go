@@ -145,7 +145,7 @@ type pending struct {
 // pack adds the explorer's state to the successors, more than once if it is foreseen whether a request
 // arrives twice.
 func (x *Explorer) pack(before []uint32) {
-	if x.habits.endless && !x.unreduced {
+	if x.habits.endless && !x.eachStep {
 		x.tidy()
 		x.foresee(before)
 	}
@@ -223,7 +223,7 @@ func (x *Explorer) Back() { x.s.copyFrom(&x.from) }
 // from the given one, which it has visited.
 func (x *Explorer) Packed(from []uint32) []uint32 {
 	x.successors = x.successors[:0]
-	if x.habits.endless && !x.unreduced {
+	if x.habits.endless && !x.eachStep {
 		x.tidy()
 	}
 	x.packOnce(from)

@@ -55,32 +55,32 @@ type Explorer struct {
 // Model is the part of a search that all its workers share. Its tables grow, and all else
 // is constant.
 type Model struct {
-	Bounds     Bounds
-	Config     sim.Config
-	Clients    *behaviour.Clients
-	Servers    *behaviour.Servers
-	ids        *idTables
-	habits     *habits
-	quorum     int
-	ttl        int32         // milliseconds
-	timeout    int32         // milliseconds
-	epoch      int64         // the true time at which schedules begin, in milliseconds
-	timed      bool          // true time is part of the state, because some clock that shows it is read
-	instants   *instants.Set // at which time may stop
-	learnt     *instants.Set // at which it had to, as far as Learn knows
-	Width      int           // of a packed state, in ids
-	listers    listers
-	Unprobed   int              // see [behaviour.Thresholds]
-	Probed     bool             // likewise
-	Measured   string           // likewise
-	unreduced  bool             // see Unreduced
-	lasting    bool             // likewise
-	Unexact    bool             // waits end at any time because there are too many instants at which they do: see WakeEarly
-	Untidy     bool             // requests that are held up, or could arrive twice, stay as they are: see tidy
-	spent      *spent.Requests  // that were dropped because nothing can come of them, or nil if none are: see dropSpent
-	keepsSpent bool             // none are
-	deeds      []behaviour.Deed // that the environment can do: see Bounds.Others
-	Budget     Budget           // of a schedule: the bounds, or in an early round of a search without bounds a smaller one
+	Bounds        Bounds
+	Config        sim.Config
+	Clients       *behaviour.Clients
+	Servers       *behaviour.Servers
+	ids           *idTables
+	habits        *habits
+	quorum        int
+	ttl           int32         // milliseconds
+	timeout       int32         // milliseconds
+	epoch         int64         // the true time at which schedules begin, in milliseconds
+	timed         bool          // true time is part of the state, because some clock that shows it is read
+	instants      *instants.Set // at which time may stop
+	learnt        *instants.Set // at which it had to, as far as Learn knows
+	Width         int           // of a packed state, in ids
+	listers       listers
+	Unprobed      int              // see [behaviour.Thresholds]
+	Probed        bool             // likewise
+	Measured      string           // likewise
+	eachStep      bool             // see StepByStep
+	lasting       bool             // likewise
+	LooseWaits    bool             // waits end at any time because there are too many instants at which they do: see WakeEarly
+	KeepsRequests bool             // requests that are held up, or could arrive twice, stay as they are: see tidy
+	spent         *spent.Requests  // that were dropped because nothing can come of them, or nil if none are: see dropSpent
+	keepsSpent    bool             // none are
+	deeds         []behaviour.Deed // that the environment can do: see Bounds.Others
+	Budget        Budget           // of a schedule: the bounds, or in an early round of a search without bounds a smaller one
 
 	idleProbe client // the probe before a schedule's end
 }
@@ -119,7 +119,7 @@ func (x *Explorer) history(i int) *behaviour.History { return x.Clients.At(x.s.c
 
 // NextKind returns the kind of client i's next operation, if it can perform any.
 func (x *Explorer) NextKind(i int) (kind process.OpKind, any bool) {
-	t, any := x.next(i)
+	t, any := x.readyOf(i)
 	if !any {
 		return 0, false
 	}
@@ -129,18 +129,18 @@ func (x *Explorer) NextKind(i int) (kind process.OpKind, any bool) {
 // Left returns how many faults of a kind the budget still has in the explorer's state.
 func (x *Explorer) Left(k FaultKind) uint8 { return x.s.world.left[k] }
 
-// next returns the thread that performs the client's next operation, if any can.
-func (x *Explorer) next(i int) (thread int, any bool) { return x.Model.next(&x.s.clients[i]) }
+// readyOf returns the thread that performs the client's next operation, if any can.
+func (x *Explorer) readyOf(i int) (thread int, any bool) { return x.Model.ready(&x.s.clients[i]) }
 
-func (m *Model) next(c *client) (thread int, any bool) {
+func (m *Model) ready(c *client) (thread int, any bool) {
 	if c.Crashed {
 		return 0, false
 	}
-	return next(c, m.Clients.At(c.history), m.habits.endless)
+	return firstReady(c, m.Clients.At(c.history), m.habits.endless)
 }
 
-// next returns the thread of a client with a history that performs its next operation, if any can.
-func next(c *client, h *behaviour.History, endless bool) (thread int, any bool) {
+// firstReady returns the thread of a client with a history that performs its next operation, if any can.
+func firstReady(c *client, h *behaviour.History, endless bool) (thread int, any bool) {
 	best := -1
 	for t := range int(h.Count) {
 		if h.Threads[t].Over || c.waits[t] || endless && h.Threads[t].Asks() && !h.Single() {
@@ -176,7 +176,7 @@ func (x *Explorer) macroStep(i, t int, f requestFate) {
 		x.perform(i, 0, f)
 		x.ops++
 	}
-	for x.Reduce && !x.unreduced && x.Err == nil && l.independent() {
+	for x.Reduce && !x.eachStep && x.Err == nil && l.independent() {
 		x.perform(i, 0, goes)
 		x.ops++
 	}
@@ -253,7 +253,7 @@ func (x *Explorer) closeConns(i int, conns uint16, crashed bool) {
 	for n := range x.s.nodes {
 		nd := &x.s.nodes[n]
 		for _, txn := range x.Servers.Snapshot(nd.snapshot).Peers {
-			if conn := uint16(txn.Conn) & 15; txn.Conn>>4 == i && conns>>conn&1 != 0 {
+			if conn := flight.PeerConn(txn.Conn); flight.PeerClient(txn.Conn) == i && conns>>conn&1 != 0 {
 				nd.snapshot = ends(nd.snapshot, uint16(txn.Conn))
 			}
 		}
@@ -275,7 +275,7 @@ func (x *Explorer) renameConn(i int, conns uint16, crashed bool) (renamed uint16
 			x.tooManyConns(i)
 		}
 		for n := range x.s.nodes {
-			x.s.nodes[n].snapshot = x.Servers.Renamed(x.s.nodes[n].snapshot, peer(i, conn.From), peer(i, conn.To))
+			x.s.nodes[n].snapshot = x.Servers.Renamed(x.s.nodes[n].snapshot, flight.Peer(i, conn.From), flight.Peer(i, conn.To))
 		}
 	}
 	x.s.world.held, _ = x.ids.helds.Put(held)
@@ -288,9 +288,6 @@ func (x *Explorer) tooManyConns(i int) {
 	x.fail(&behaviour.Refusal{Client: x.Name(i), What: "so many connections",
 		Why: fmt.Sprintf("it follows %d of a client within a cycle, those included on which a request is held up; use one and keep it", behaviour.MaxConns)})
 }
-
-// peer numbers a client's connection among those of all clients.
-func peer(client int, conn uint8) uint16 { return uint16(client)<<4 | uint16(conn) }
 
 // wallClock returns a reading of a client's wall clock. In an untimed model it fails with
 // behaviour.ErrTimed.
@@ -442,7 +439,7 @@ func (x *Explorer) execute(req *flight.Request, lost, copied bool) (blocks bool)
 	if a.Blocks {
 		return true
 	}
-	if x.instants.Digital && !x.unreduced && !a.Effect.Longer { // a multiple stands for many instants
+	if x.instants.Digital && !x.eachStep && !a.Effect.Longer { // a multiple stands for many instants
 		older := x.Servers.Older(n.snapshot)
 		if later, err := x.answer(n, behaviour.Question{Snapshot: older, Conn: conn, Command: req.Command}); older != n.snapshot && err == nil && later.Effect.Longer {
 			a.Effect = later.Effect
@@ -456,9 +453,9 @@ func (x *Explorer) execute(req *flight.Request, lost, copied bool) (blocks bool)
 // connOf returns the connection at the server on which a request is executed.
 func connOf(req *flight.Request, copied bool) uint16 {
 	if copied {
-		return peer(15, 0) // a connection of its own
+		return flight.Nobodys // a connection of its own
 	}
-	return peer(int(req.Client), req.Conn)
+	return flight.Peer(int(req.Client), req.Conn)
 }
 
 // finish ends the execution of a request, which has had an answer.
@@ -519,8 +516,8 @@ func (x *Explorer) remember(c *client, req *flight.Request, a behaviour.Answer) 
 		return
 	}
 	idle := strings.HasPrefix(*x.Clients.Replies.Value(a.Reply), "+QUEUED")
-	if x.habits.endless && !x.unreduced && !x.Untidy { // the engine counts the others, too
-		spares, _ := x.Servers.Idle(a.Snapshot, peer(15, 0), []uint32{req.Command})
+	if x.habits.endless && !x.eachStep && !x.KeepsRequests { // the engine counts the others, too
+		spares, _ := x.Servers.Idle(a.Snapshot, flight.Nobodys, []uint32{req.Command})
 		idle = idle || spares
 	}
 	sent := flight.Executed(x.ids.sents.Get(c.sentBefore), *req, idle, x.Bounds.Repeatable())

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/flight"
 	"lockstep/sim/monitor"
 	"lockstep/sim/process"
 )
@@ -88,7 +89,7 @@ func (m *Model) summary(c *client) summary {
 	s.between = h.BetweenCycles || h.Threads[0].Kind == process.OpStart
 	s.wakes = m.wakers(c) != 0
 	s.over, s.idles, s.due = h.Over, m.idles(c), m.dueTo(c, m.instants)
-	if t, any := m.next(c); any {
+	if t, any := m.ready(c); any {
 		s.acts, s.sends = true, h.Threads[t].Kind == process.OpSend
 		if l := (&local{habits: m.habits, c: c}); l.asks(t) {
 			next := m.Clients.At(l.after(behaviour.Transition{From: c.history, Thread: uint8(t)}).To)
@@ -127,7 +128,7 @@ func (m *Model) nodeSummary(n *node) nodeSummary {
 			s.series |= m.Servers.SeriesIn(n.behind.snapshot)
 		}
 		for _, txn := range m.Servers.Snapshot(n.snapshot).Peers {
-			s.peers |= 1 << (txn.Conn >> 4)
+			s.peers |= 1 << flight.PeerClient(txn.Conn)
 		}
 	}
 	return s
@@ -212,7 +213,7 @@ func (m *Model) wakers(c *client) (set uint8) {
 		return 0
 	}
 	h := m.Clients.At(c.history)
-	first, _ := m.next(c)
+	first, _ := m.ready(c)
 	for t := range int(h.Count) {
 		p := &h.Threads[t]
 		ended := !p.Over && !c.waits[t] && p.Kind == process.OpSleep && p.Sleep == 0 && t != first
@@ -253,7 +254,7 @@ func (x *Explorer) wakes(state []uint32) (n int, found Codes) {
 func (x *Explorer) Followed() []uint32 {
 	x.resolve()
 	all := x.successors
-	if x.Bounds.Endless() && !x.unreduced {
+	if x.Bounds.Endless() && !x.eachStep {
 		for at := 0; at < len(all) && x.Err == nil; at += x.Width {
 			x.canonical(all[at : at+x.Width])
 		}
@@ -370,7 +371,7 @@ func (m *Model) find(c client) localStep {
 	if m.Bounds.Switches != 0 {
 		return touchesShared
 	}
-	t, _ := m.next(&c)
+	t, _ := m.ready(&c)
 	ranks := c.Ranks()
 	l := local{habits: m.habits, c: &c}
 	if !l.step(t) {

@@ -14,7 +14,7 @@ import (
 func (x *Explorer) tidy() {
 	w := &x.s.world
 	held := x.dropSpent(slices.Clone(x.ids.helds.Get(w.held)))
-	if w.left[HoldRequest] = x.Budget[HoldRequest] - flight.Holds(held); x.Untidy {
+	if w.left[HoldRequest] = x.Budget[HoldRequest] - flight.Holds(held); x.KeepsRequests {
 		return
 	}
 	for n := range held {
@@ -56,7 +56,7 @@ func (x *Explorer) tidyLane(held []flight.Request, first flight.Request) (kept [
 	if own := !c.Crashed && c.Acquired == first.Acquired; own && first.Phase != trace.PhaseRelease {
 		return held, false // a rule may ask when its last command arrived
 	}
-	after, kept, shorter, err := spent.Tidied(x.Servers, n.snapshot, peer(int(first.Client), first.Conn), held, first)
+	after, kept, shorter, err := spent.Tidied(x.Servers, n.snapshot, flight.Peer(int(first.Client), first.Conn), held, first)
 	if err != nil {
 		x.fail(x.Clients.Refuse(err, int(first.Client), c.history, int(first.Thread), first.Command))
 	}
@@ -70,7 +70,7 @@ func (x *Explorer) tidyLane(held []flight.Request, first flight.Request) (kept [
 func (x *Explorer) dropSpent(held []flight.Request) (kept []flight.Request) {
 	clients := x.s.clients[:x.Bounds.Clients]
 	copies := slices.ContainsFunc(clients, func(c client) bool { return c.sentBefore != 0 })
-	if x.spent == nil || x.Untidy || len(held) == 0 && !copies {
+	if x.spent == nil || x.KeepsRequests || len(held) == 0 && !copies {
 		return held
 	}
 	known := x.seriesStored()
@@ -83,7 +83,7 @@ func (x *Explorer) dropSpent(held []flight.Request) (kept []flight.Request) {
 		all = append(all, x.ids.sents.Get(clients[i].sentBefore)...)
 	}
 	gone := x.spent.Of(all, known, func(n int) bool {
-		return n >= len(held) || x.spent.Unread(x.s.nodes[all[n].Addr].snapshot, peer(int(all[n].Client), all[n].Conn), held, all[n])
+		return n >= len(held) || x.spent.Unread(x.s.nodes[all[n].Addr].snapshot, flight.Peer(int(all[n].Client), all[n].Conn), held, all[n])
 	},
 		func(r flight.Request) uint32 { return x.s.nodes[r.Addr].snapshot },
 		func(n int) naming.SeriesSet { _, series := x.mentioned(all[n : n+1]); return series })
@@ -106,7 +106,7 @@ func (x *Explorer) dropSpent(held []flight.Request) (kept []flight.Request) {
 // else a state has, so there is nothing to be won. SOUNDNESS.md argues it.
 func (x *Explorer) foresee(before []uint32) {
 	i := int(x.executed) - 1
-	if x.executed = 0; i < 0 || x.Untidy || x.Budget[HoldRequest] == 0 || x.s.clients[i].sentBefore == 0 {
+	if x.executed = 0; i < 0 || x.KeepsRequests || x.Budget[HoldRequest] == 0 || x.s.clients[i].sentBefore == 0 {
 		return
 	}
 	left := x.s.world.left[Duplicate]

@@ -62,7 +62,7 @@ func (x *Explorer) endsWith(req flight.Request) {
 		return
 	}
 	n := &x.s.nodes[req.Addr]
-	if conn := peer(int(req.Client), req.Conn); req.Unheard {
+	if conn := flight.Peer(int(req.Client), req.Conn); req.Unheard {
 		n.snapshot = x.Servers.Unheard(n.snapshot, conn)
 	} else {
 		n.snapshot = x.Servers.Without(n.snapshot, conn)
@@ -143,8 +143,8 @@ func (x *Explorer) publish(sent uint32) {
 // message delivers what a server sends by itself on a connection. If the client has closed that, or has
 // crashed, it comes to nothing.
 func (x *Explorer) message(conn uint16, m reply) {
-	i := int(conn >> 4)
-	if m.conn = conn & 15; i >= len(x.s.clients) || x.s.clients[i].Crashed || flight.Waits(x.ids.helds.Get(x.s.world.held), i, uint8(m.conn)) {
+	i := flight.PeerClient(int(conn))
+	if m.conn = uint16(flight.PeerConn(int(conn))); i >= len(x.s.clients) || x.s.clients[i].Crashed || flight.Waits(x.ids.helds.Get(x.s.world.held), i, uint8(m.conn)) {
 		return
 	}
 	x.deliver(i, m, false)
