@@ -75,6 +75,14 @@ func chooseFormat(name, file string) (*format, error) {
 	return nil, suggest.Unknown("format", name, formatNames())
 }
 
+// firstExtensions are the extensions that the help names, one of each format.
+func firstExtensions() (all []string) {
+	for _, f := range formats {
+		all = append(all, f.extensions[0])
+	}
+	return all
+}
+
 func formatNames() (names []string) {
 	for _, f := range formats {
 		names = append(names, f.name)
@@ -113,13 +121,13 @@ func newExport() *cobra.Command {
 		Use:   "export LOCK SCENARIO|FILE.yaml",
 		Short: "Write one run as text, JSON, a diagram, a picture, a page or a recording",
 		Long: `Run one lock under one scenario, as lockstep run does, and write the run
-in a form that can be handed on:
+in a form that you can pass on:
 
 ` + formatsHelp() + `
-Without --format, the name of the file tells: .txt, .json, .mmd, .svg, .html, .cast. A
+Without --format, the name of the file tells: ` + strings.Join(firstExtensions(), ", ") + `. A
 file is replaced only once the whole of it has been written.
 
-What was written is said on standard error.
+It reports on standard error which files it wrote.
 
 A page opens where the run first breaks. With --compare it shows a second lock below,
 in step, and opens where one of the two breaks and the other does not. It can stand in
@@ -127,8 +135,8 @@ another page:
 
   <iframe src="release-gap.html" width="100%" height="640"></iframe>
 
-With --course there is no run to name: the whole course is written into a folder, as
-pages that link to each other. With --playlist the runs of a playlist are, in their
+With --course you name no run: the whole course is written into a folder, as pages
+that link to each other. With --playlist the runs of a playlist are written, in their
 order, into the folder that --output names.`,
 		Example: `  lockstep export get-then-del release-gap -o release-gap.html --compare setpx-lua
   lockstep export setpx-lua pause-past-ttl --format svg > pause.svg

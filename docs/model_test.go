@@ -24,7 +24,7 @@ func claimsText() string {
 			fmt.Fprintf(&b, "%s.\n\n", c.How)
 			continue
 		}
-		fmt.Fprintf(&b, "Tried by `%s`: %s.", c.Proof, c.How)
+		fmt.Fprintf(&b, "Tried by `%s`: %s.", c.Proof, c.Means())
 		if len(c.Never) > 0 {
 			fmt.Fprintf(&b, " It never sees %s.", strings.Join(c.Never, " or "))
 		}

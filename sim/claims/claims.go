@@ -17,7 +17,7 @@ type Claim struct {
 	Of    []string // the strategies with which that is tried; none for a claim about many
 	Never []string // codes that no run shows while the assumptions hold
 	Proof string   // the test in package sim that tries to refute it; none yet if empty
-	How   string   // the means of that test
+	How   string   // the means of that test, without its strategies if those are Of: see Means
 
 	// Assumptions, each with its breaches. Every breach is a subtest of
 	// Proof + "Assumptions".
@@ -52,7 +52,7 @@ var All = []Claim{
 		Never: []string{"DG"},
 		Proof: "TestClaim1",
 		How: "random schedules of pauses, crashes, hangs, lost, late and repeated messages, cut and slow links, steps of wall clocks, " +
-			"and restarts that lose nothing; with setpx-lua, setpx-watch, setpx-delex and watchdog",
+			"and restarts that lose nothing",
 		Assumptions: []Assumption{
 			{"no unexpired key is lost", []Breach{
 				{"a restart without persistence", "setpx-lua", "restart-no-fsync"},
@@ -98,7 +98,7 @@ var All = []Claim{
 		Of:    []string{"fenced"},
 		Never: []string{"SW"},
 		Proof: "TestClaim3",
-		How:   "the random schedules of claim 1, with evictions and steps of the server's clock as well; with fenced",
+		How:   "the random schedules of claim 1, with evictions and steps of the server's clock as well",
 		Assumptions: []Assumption{
 			{"the token is minted with the grant, in one step", []Breach{{"a token drawn by a later command", "fenced-late", "fence-minted-late"}}},
 			{"tokens increase strictly", []Breach{
@@ -124,7 +124,7 @@ var All = []Claim{
 		Of:    []string{"redlock"},
 		Never: []string{"DG"},
 		Proof: "TestClaim4",
-		How:   "random schedules in which fewer than half of the servers are down; with three and with five servers",
+		How:   "random schedules of three servers and of five, of which fewer than half are down",
 		Assumptions: []Assumption{
 			{"the servers fail independently of each other", []Breach{{Text: "three of five lose power together"}}},
 			{"a holder has a true majority", []Breach{{Text: "half of an even number"}}},
@@ -168,13 +168,25 @@ var All = []Claim{
 	},
 }
 
+// Means are the means of the claim's test, and the strategies with which it is tried.
+func (c *Claim) Means() string {
+	switch n := len(c.Of); n {
+	case 0:
+		return c.How
+	case 1:
+		return c.How + "; with " + c.Of[0]
+	default:
+		return c.How + "; with " + strings.Join(c.Of[:n-1], ", ") + " and " + c.Of[n-1]
+	}
+}
+
 // Tried says what tries to refute the claim, and by which commands a reader does so: one for those who have the program
 // alone, and one that takes the sources, and says so.
 func (c *Claim) Tried() string {
 	if c.Proof == "" {
-		return "Tried by: " + c.How + "."
+		return "Tried by: " + c.Means() + "."
 	}
-	text := fmt.Sprintf("Tried by: %s.", c.How)
+	text := fmt.Sprintf("Tried by: %s.", c.Means())
 	if len(c.Never) > 0 {
 		text += fmt.Sprintf(" They never see %s.", strings.Join(c.Never, " or "))
 	}

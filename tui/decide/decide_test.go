@@ -138,7 +138,7 @@ func TestClaimsCanBeRead(t *testing.T) {
 			text += tuitest.Unwrapped(a.View())
 		}
 		c := &claims.All[2]
-		for _, want := range []string{c.Text, c.How, "lockstep explore fenced --codes SW", c.Assumptions[5].Text, c.Assumptions[5].Breaches[0].Text} {
+		for _, want := range []string{c.Text, c.Means(), "lockstep explore fenced --codes SW", c.Assumptions[5].Text, c.Assumptions[5].Breaches[0].Text} {
 			if !strings.Contains(text, tuitest.Unwrapped(want)) {
 				t.Errorf("%v: there is no %q in the claim:\n%s", size, want, text)
 			}
