@@ -243,8 +243,8 @@ func (w *World) announce(t *thread) {
 	}
 }
 
-// rouse readies the threads of a client whose sleep another of its threads has just ended early, by
-// cancelling the context that it sleeps with.
+// rouse wakes the threads of a client whose sleep another of its threads has just cut short, by
+// cancelling the context of the sleep.
 func (w *World) rouse(c *client) {
 	if len(c.threads) < 2 {
 		return

@@ -58,7 +58,7 @@ func newRoot(lib *screen.Library, p *progress.Store, o Options, t *draw.Theme) *
 	return screen.NewRouter(a.App, a.open, stack...)
 }
 
-// way are the screens from the door to the one that the options name.
+// way lists the screens from the door to the one that the options name.
 func (a *screens) way(o Options) []screen.OpenMsg {
 	st := max(a.Library.Strategy(o.Strategy.Name), 0)
 	switch {

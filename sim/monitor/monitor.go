@@ -82,15 +82,15 @@ func pointers[V any](list []V) (p []*V) {
 	return p
 }
 
-// Clients are the facts about each client, as the events so far have made them. The slice is the
-// monitor's own.
+// Clients returns the facts about each client after the events so far. The slice belongs to the
+// monitor: don't keep or change it.
 func (m *Monitor) Clients() []Client { return m.clients }
 
-// Owners are those of the lock's record, by address. The slice is the monitor's own.
+// Owners returns the owners of the lock's record, by the server's address. The slice belongs to the monitor.
 func (m *Monitor) Owners() []Owner { return m.owners }
 
 // Violations returns the violations found so far, in the order of the events that completed
-// them. The slice is the monitor's own.
+// them. The slice belongs to the monitor.
 func (m *Monitor) Violations() []trace.Violation { return m.found }
 
 func (m *Monitor) report(at time.Duration, code trace.Code, text string, events ...int) {
@@ -161,7 +161,7 @@ func (m *Monitor) concerns(changes []trace.Change) bool {
 	return false
 }
 
-// told applies an event of a client's own.
+// told applies an event by which a client reports something about itself.
 func (m *Monitor) told(e *trace.Event) {
 	broken := m.facts.Told(e.Client, e.Kind, e.By == trace.Never || e.By > e.At)
 	switch e.Kind {

@@ -1,12 +1,12 @@
-// Package testenv tells tests how much they are to do, and what they may do without.
+// Package testenv tells tests how many of their cases to run, and what they may do without.
 //
-// There are three sizes. `go test ./...` is quick, and works on every machine: long tests do a
-// part of their cases, and tests of what a machine lacks are skipped. With LOCKSTEP_CI=1, as in
-// continuous integration, nothing may be lacking, and long tests do more. With LOCKSTEP_WHOLE=1,
-// as in the larger run of continuous integration, all tests do everything. A test that is
-// about data races does least: `go test -race -short`.
+// There are three sizes. `go test ./...` is quick, and works on every machine: long tests run
+// some of their cases, and tests of programs that the machine lacks are skipped. With
+// LOCKSTEP_CI=1, as in continuous integration, a missing program is a failure, and long tests run
+// more cases. With LOCKSTEP_WHOLE=1, as in the larger run of continuous integration, every test
+// runs all of its cases. `go test -race -short`, which looks for data races, runs the fewest.
 //
-// A program of tests that imports it collects garbage less often.
+// A test binary that imports this package collects garbage less often.
 package testenv
 
 import (

@@ -1,5 +1,5 @@
-// Package code shows a lock's source text beside its clients: the lines around that on which one stands, with
-// short blocks in one line, so that a small window shows more of a function.
+// Package code shows a lock's source text beside its clients: the lines around the one that a client has
+// reached, with short blocks joined into one line, so that a small window shows more of a function.
 package code
 
 import (

@@ -1,5 +1,5 @@
-// Package draw has the means that screens are drawn with: a grid of cells, the inks and
-// glyphs of a theme, and text measured, cut and wrapped by columns. It knows nothing of
+// Package draw has the tools for drawing screens: a grid of cells, the inks and glyphs of
+// a theme, and functions that measure, cut and wrap text by columns. It knows nothing of
 // runs, keys or screens.
 package draw
 

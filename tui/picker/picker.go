@@ -1,5 +1,5 @@
-// Package picker has the lists to choose from that any screen opens: of locks, of
-// scenarios, of the forms in which a run is written to a file.
+// Package picker has lists to choose from, which any screen can open: of locks, of
+// scenarios, and of the formats in which a run is written to a file.
 package picker
 
 import (

@@ -1,5 +1,5 @@
 // Package hush keeps passwords out of everything that is printed, logged or kept: errors of
-// drivers like to quote the URL that they were given.
+// drivers often quote the URL that they were given.
 package hush
 
 import (

@@ -1,5 +1,5 @@
-// Package alike tells of texts and numbers that code has made after two readings of a clock whether
-// they differ merely in that they have followed the reading.
+// Package alike compares the texts and numbers that code has made after two readings of a clock, and tells
+// whether they differ only by the difference of the readings.
 package alike
 
 import (

@@ -1,5 +1,5 @@
-// Package instants has the instants at which a search lets time stop, and finds those of a lock by
-// the thresholds in its code.
+// Package instants has the instants at which a search lets time stop, and finds the instants that a lock
+// needs by the thresholds in its code.
 package instants
 
 import (

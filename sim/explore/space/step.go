@@ -39,7 +39,7 @@ type Explorer struct {
 
 	successors  []uint32  // packed states that are not in the visited set yet
 	pending     []pending // clients in them that have no id yet
-	ahead       uint32    // without meaning: it keeps the compiler from dropping prefetches
+	ahead       uint32    // has no meaning: it keeps the compiler from dropping prefetches
 	Reduce      bool      // partial-order reduction is on: see local.independent
 	ops         uint8     // operations that the last choice performed
 	executed    uint8     // the client, from 1, of which the last choice had a request executed that could arrive once more: see foresee
@@ -67,7 +67,7 @@ type Model struct {
 	epoch         int64         // the true time at which schedules begin, in milliseconds
 	timed         bool          // true time is part of the state, because some clock that shows it is read
 	instants      *instants.Set // at which time may stop
-	learnt        *instants.Set // at which it had to, as far as Learn knows
+	learnt        *instants.Set // at which it has had to stop, as far as Learn has seen
 	Width         int           // of a packed state, in ids
 	listers       listers
 	Unprobed      int              // see [behaviour.Thresholds]

@@ -1,6 +1,6 @@
-// Package spent tells of requests that nothing can come of them any more: the tokens in them are nowhere
-// else, so nobody can have them stored again, and what such requests do to a server is nothing as long as
-// they aren't. It takes that for granted when the search asks, and checks it when that has ended.
+// Package spent recognises requests that can no longer have an effect: their tokens occur nowhere else, so
+// nobody can store them again, and until somebody does, such requests change nothing at a server. It takes
+// that for granted during the search, and checks it afterwards.
 package spent
 
 import (
