@@ -100,7 +100,8 @@ prints the matrix.`,
 	root.Flags().Bool("version", false, "print the version of this build") // cobra's own would take -v, too
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
-		io.WriteString(prose(cmd.OutOrStdout()), strings.TrimSpace(cmp.Or(cmd.Long, cmd.Short))+"\n\n"+cmd.UsageString()) //nolint:errcheck // as cobra's own
+		fitPage(cmd.OutOrStdout())
+		io.WriteString(prose(cmd.OutOrStdout()), reset(strings.TrimSpace(cmp.Or(cmd.Long, cmd.Short)))+"\n\n"+cmd.UsageString()) //nolint:errcheck // as cobra's own
 	})
 	root.AddCommand(newList(), newRun(), newExport(), newMatrix(), newReplay(), newExplore(), newCheck(), newVerify(), newAudit(), newServe(), newNew(), newAdvise(), newExplain(), newCourse(), newPlay(), newPresent(), newCampaign())
 	refuseUnknown(root)

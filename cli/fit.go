@@ -66,6 +66,27 @@ func wrap(label string, indent int, text string) string {
 	return report.Wrap(label, indent, asCalled(text))
 }
 
+// reset sets paragraphs for the page, whose lines end in the source where its editor had them. Lines that are indented are
+// examples, and stay as they are.
+func reset(text string) string {
+	var lines []string
+	within := false // a paragraph
+	for line := range strings.SplitSeq(asCalled(text), "\n") {
+		if line == "" || line[0] == ' ' {
+			lines, within = append(lines, line), false
+			continue
+		}
+		for _, word := range strings.Fields(line) {
+			if last := len(lines) - 1; within && draw.Width(lines[last]+" "+word) <= report.Page {
+				lines[last] += " " + word
+			} else {
+				lines, within = append(lines, word), true
+			}
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
 // fitting changes the lines that are written to it, each by itself. Writers hand it whole lines.
 type fitting struct {
 	w     io.Writer
