@@ -22,6 +22,7 @@ type Remedy struct {
 	Bad      bool          // it fails where every lock has to hold, so nobody is to take it for that
 	Later    bool          // the lesson comes to it
 	Falls    string        // a scenario under which it fails, if that is to be said of it
+	Servers  int           // on which it runs, where the other lock runs on one, or 0: a script may touch few of them
 }
 
 // Remedies are the remedies that are known for a run, by the failures.
@@ -72,16 +73,20 @@ func (l *Library) Remedies(scenario, strategy int, t *trace.Trace, first []strin
 		}
 		for _, c := range shown {
 			if r, any := found[c]; !slices.Contains(still, c) && (!any || len(still) == 0 && len(r.Still) > 0) {
-				found[c] = l.remedy(c, i, still, slices.Contains(first, name))
+				r := l.remedy(c, i, still, slices.Contains(first, name))
+				if n := l.Strategies[i].Nodes; n > 1 && !own {
+					r.Servers = n
+				}
+				found[c] = r
 			}
 		}
 	}
 	return found
 }
 
-// remedy says of a lock that doesn't show a failure what else there is to say: that it is bad, or comes later in the lesson, and what it
-// falls to all the same, as the course shows it. What the built-in scenarios expect is what their runs show: tests hold the
-// engine to it.
+// remedy says of a lock that doesn't show a failure what else there is to say: that it is bad, or comes later in the lesson,
+// and what it falls to all the same, as the course shows it. What the built-in scenarios expect is what their runs show:
+// tests hold the engine to it.
 func (l *Library) remedy(code trace.Code, strategy int, still trace.Verdict, later bool) Remedy {
 	r := Remedy{Code: code, Strategy: strategy, Name: l.Strategies[strategy].Name, Still: still, Later: later}
 	basics, forbidden := advice.Basics()
@@ -150,6 +155,9 @@ func (r *Remedy) Recommended() bool { return r.Stops() && !r.Bad }
 // lock that is bad, or comes later in the lesson, it says so, and what it falls to elsewhere.
 func (r *Remedy) Text(key string) string {
 	name := r.Name
+	if r.Servers > 0 {
+		name += fmt.Sprintf(" on %d servers", r.Servers)
+	}
 	if r.Later {
 		name += ", shown later in this lesson,"
 	}

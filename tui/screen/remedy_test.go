@@ -126,6 +126,9 @@ func TestRemediesOfTheCourse(t *testing.T) {
 					if r.Recommended() {
 						ticked[r.Name] = true
 					}
+					if several := lib.Strategies[r.Strategy].Nodes > 1 && lib.Strategies[lock].Nodes == 1; several != strings.Contains(text, " on 5 servers") {
+						t.Errorf("%s, %s under %s: %s", l.Name, s.Strategy, s.Scenario, text)
+					}
 					is := slices.Contains(first, r.Name)
 					if is != strings.Contains(text, "shown later in this lesson") {
 						t.Errorf("%s, %s under %s, %s: %s", l.Name, s.Strategy, s.Scenario, c, text)
