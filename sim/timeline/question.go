@@ -67,7 +67,7 @@ func (t *Timeline) Questions() []Question {
 }
 
 // spread gives each question of the script a position of its own, as there is one at a time on a screen: the later one is
-// asked an event later, or else the one before it an event sooner.
+// asked at the next that is free before its answer, or else the one before it at the last that is free.
 func (q *quiz) spread() {
 	taken := func(pos int) bool { return slices.ContainsFunc(q.all, func(o Question) bool { return o.Pos == pos }) }
 	for i := range q.all {
@@ -76,13 +76,17 @@ func (q *quiz) spread() {
 		if !later.Script || before < 0 {
 			continue
 		}
-		if pos := later.Pos + 1; pos < later.Until && !taken(pos) {
+		pos := later.Pos + 1
+		for pos < later.Until && taken(pos) {
+			pos++
+		}
+		if pos < later.Until {
 			later.Pos = pos
 			continue
 		}
-		if pos := later.Pos - 1; pos >= 0 && !taken(pos) {
-			q.all[before].Pos = pos
+		for pos = later.Pos - 1; pos > 0 && taken(pos); pos-- {
 		}
+		q.all[before].Pos = max(pos, 0)
 	}
 }
 

@@ -349,6 +349,7 @@ func TestEachQuestionOfAScriptIsAsked(t *testing.T) {
 		"in one place":          begin + "  - ask: Who has it?\n    answer: holders\n  - ask: What is stored?\n    answer: record\n  - run: [A, B]\n",
 		"around a violation":    begin + "  - ask: Who has it?\n    answer: holders\n  - resume: A\n  - run: A\n  - ask: Does it go well?\n    answer: verdict\n",
 		"three in one place":    begin + "  - ask: Who has it?\n    answer: holders\n  - ask: What is stored?\n    answer: record\n  - ask: Who has it now?\n    answer: holders\n",
+		"five in one place":     begin + strings.Repeat("  - ask: Who has it?\n    answer: holders\n", 5) + "  - run: [A, B]\n",
 		"before one violation":  begin + "  - resume: A\n  - run: A\n  - ask: Does it go well?\n    answer: verdict\n  - ask: And all in all?\n    answer: verdict\n",
 		"of a verdict and more": begin + "  - ask: Does it go well?\n    answer: verdict\n  - ask: What is stored?\n    answer: record\n  - resume: A\n  - run: A\n",
 	} {

@@ -591,7 +591,7 @@ func (m *Compare) events(width int, differs, whole bool) (lines []draw.Line) {
 		all := m.alignment.Differences(m.at)
 		text := func(n int) string {
 			said := strings.Join(all[:n], "; ") + draw.Either(n < len(all), fmt.Sprintf("; and %d more", len(all)-n), "")
-			return strings.ToUpper(said[:1]) + said[1:] + "."
+			return trace.Capital(said) + "."
 		}
 		n := len(all)
 		for !whole && n > 1 && draw.Width(text(n)) > width-2 { // whole ones, as many as one row has room for

@@ -198,7 +198,7 @@ func (p *Player) tellEnd(t *draw.Paragraphs) {
 	t.Lines = append(t.Lines, draw.Line{draw.Text(" ", draw.Plain), sign, draw.Text(" "+f.Text(), draw.Strong)})
 	switch {
 	case text != "":
-		t.Add(map[bool]draw.Ink{true: draw.Good, false: draw.Breach}[met], draw.Either(met, p.Theme.Granted, p.Theme.Bad)+" ", sentence(text)+".")
+		t.Add(map[bool]draw.Ink{true: draw.Good, false: draw.Breach}[met], draw.Either(met, p.Theme.Granted, p.Theme.Bad)+" ", trace.Capital(text)+".")
 	case sc.Path() != "" && p.Title == "":
 		t.Add(draw.Dim, "", "The script doesn't say what it expects of "+lock+".")
 	}

@@ -545,7 +545,7 @@ func TestWatchedQuestionsAreAnswered(t *testing.T) {
 				continue
 			}
 			told++
-			answer := q.Text + " " + sentence(q.Choices[q.Right]) + "."
+			answer := q.Text + " " + trace.Capital(q.Choices[q.Right]) + "."
 			if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, tuitest.Unwrapped(answer)) {
 				t.Errorf("%q is not told:\n%s", answer, a.View())
 			}

@@ -63,9 +63,6 @@ func (p *Player) score(q *timeline.Question) string {
 	return text + "."
 }
 
-// sentence begins a sentence.
-func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
-
 // tellQuiz tells what is asked and answered at the cursor.
 func (p *Player) tellQuiz(t *draw.Paragraphs) {
 	p.quiz.Ask(t, p.Pos, p.teller())

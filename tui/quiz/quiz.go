@@ -257,7 +257,7 @@ func (z *Quiz) judge(t *draw.Paragraphs, q *timeline.Question, by *Teller) {
 // truth is a question with its right answer, after its instant where the screen shows an earlier one.
 func (z *Quiz) truth(q *timeline.Question) string {
 	right := q.Choices[q.Right]
-	text := draw.Either(q.Then != "", q.Then, q.Text) + " " + strings.ToUpper(right[:1]) + right[1:] + "."
+	text := draw.Either(q.Then != "", q.Then, q.Text) + " " + trace.Capital(right) + "."
 	if q.At > z.run.Now(q.Said) {
 		return "(at " + trace.Brief(q.At) + ") " + text
 	}
