@@ -11,6 +11,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -351,5 +352,42 @@ func TestHooksEnd(t *testing.T) {
 	}
 	if !r.Holds(trace.DG) {
 		t.Error(r.Summary())
+	}
+}
+
+// TestCopiesOfEarlierRequests: a lock whose process has one token for all cycles loses its second grant to a copy of the
+// first release. Within bounds that is found; without a bound on cycles a client's last request alone arrives twice, and
+// what holds so says that it does.
+func TestCopiesOfEarlierRequests(t *testing.T) {
+	s := custom("one-token", "", steps{
+		acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
+			sent := l.Clock.Monotonic()
+			if l.cached == nil {
+				l.cached = &strategies.Lease{Token: l.Token()} // of the process
+			}
+			_, err := l.rdb.SetArgs(ctx, l.key, l.cached.Token, redis.SetArgs{Get: true, Mode: "NX", TTL: l.TTL}).Result()
+			switch {
+			case errors.Is(err, redis.Nil): // nothing was stored before
+				return l.lease(l.cached.Token, sent), nil
+			case err == nil:
+				return nil, strategies.ErrNotAcquired
+			}
+			return nil, err
+		}}).strategy
+	b := explore.Defaults(s)
+	b.TTL, b.Remembers, b.Codes = 3*time.Second, false, trace.Verdict{trace.DG}
+	for cycles, faults := range map[int]explore.Budget{
+		2:           {explore.Pause: 1, explore.Duplicate: 1},
+		explore.Any: {explore.Pause: explore.Any, explore.Duplicate: 1},
+	} {
+		b.Cycles, b.Faults = cycles, faults
+		r, err := explore.Run(context.Background(), b, explore.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const bound = "only the last request of a client arrived twice"
+		if found := r.Find(trace.DG) != nil; found != (cycles == 2) || !found && !strings.Contains(r.Summary(), bound) {
+			t.Errorf("%d cycles: %s", cycles, r.Summary())
+		}
 	}
 }

@@ -75,7 +75,7 @@ func Covered(r *explore.Result) Item {
 func bounded(r *explore.Result) string {
 	held := fmt.Sprintf("the requests held up at a time, at most %d", r.UnderWay)
 	if n := r.Bounds.Faults[explore.Duplicate]; n > 0 {
-		held += fmt.Sprintf("; the requests that arrive twice, at most %d in a schedule", n)
+		held += fmt.Sprintf("; the requests that arrive twice, at most %d in a schedule, each of which is the last of its client", n)
 	}
 	if r.Threads {
 		held += "; and the threads of a client, which asks again when those that it has started in its last cycle have ended"
