@@ -37,9 +37,9 @@ var floors = []string{
 	"sim/solo sim/verify sim/serve sim/bubble",
 	"sim sim/export sim/audit sim/adapter",
 	"sim/monitor sim/process sim/redis sim/timeline",
-	"sim/resp scenarios/text",
+	"sim/resp sim/claims scenarios/text",
 	"sim/trace",
-	"strategies sim/claims sim/suggest sim/spawn sim/redis/redistest cli/starter",
+	"strategies sim/suggest sim/spawn sim/redis/redistest cli/starter",
 	"sim/testenv",
 	"docs docs/failures docs/sources", // its tests may import everything
 }

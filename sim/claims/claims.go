@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"lockstep/sim/trace"
 )
 
 // Claim is a claim about a kind of lock, with its assumptions, on which its worth depends.
@@ -170,14 +172,10 @@ var All = []Claim{
 
 // Means are the means of the claim's test, and the strategies with which it is tried.
 func (c *Claim) Means() string {
-	switch n := len(c.Of); n {
-	case 0:
+	if len(c.Of) == 0 {
 		return c.How
-	case 1:
-		return c.How + "; with " + c.Of[0]
-	default:
-		return c.How + "; with " + strings.Join(c.Of[:n-1], ", ") + " and " + c.Of[n-1]
 	}
+	return c.How + "; with " + trace.List(c.Of)
 }
 
 // Tried says what tries to refute the claim, and by which commands a reader does so: one for those who have the program
