@@ -205,6 +205,6 @@ func (s *Game) tellCodes(t *draw.Paragraphs) {
 // tellProbe says who the client is that comes last, if one does.
 func (s *Game) tellProbe(t *draw.Paragraphs) {
 	if i := slices.Index(s.Run.Clients, trace.Probe); i >= 0 && s.Run.Begun(i, s.Run.Last()) {
-		t.Add(draw.Dim, "", "The probe is a client that comes when all others are done, and asks whether the lock can still be had. Once refused, it waits until nothing is due any more, and then for a lease ("+trace.Brief(s.cfg.TTL)+"); it asks again only then, and at last ten years later.")
+		t.Add(draw.Dim, "", "The probe is a client that comes when all others are done, and asks whether the lock can still be had. If it is refused, it asks twice more: a lease ("+trace.Brief(s.cfg.TTL)+") after the last thing that is due, and ten years later.")
 	}
 }

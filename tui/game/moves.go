@@ -257,9 +257,10 @@ func (s *Game) waits() (all []option) {
 	return all
 }
 
-// stands says why time can't pass: who could act all the while would be paused by it, and that is a fault.
+// stands says why time can't pass: who has begun and could act all the while would be paused by it, and that is a fault. A
+// client that has not begun may come at any time.
 func stands(paused []string, pauses uint8) string {
-	return "time can't pass: " + trace.List(paused) + " could act, and " + draw.Either(pauses == 0, "no pause is allowed here", "the pauses allowed are used up")
+	return "time can't pass: " + trace.List(paused) + draw.Either(len(paused) == 1, " has", " have") + " begun and could go on, and " + draw.Either(pauses == 0, "no pause is allowed here", "the pauses allowed are used up")
 }
 
 // mayPause reports whether time may pass while so many further clients have something to do: where the pauses

@@ -45,12 +45,16 @@ type quest struct {
 	par        explore.Hint
 	ahead      int                   // moves of the least way on
 	parMoves   int                   // moves of the least way from the beginning
-	distances  map[*tried.Branch]int // ahead, where it was computed
+	distances  map[*tried.Branch]distance // where it was computed
 	refused    error                 // why there is no hint
 	debrief    *debriefMsg           // once it is won, and the same moves were replayed
 	drained    bool                  // the run that is shown goes on to its end, which the goal needs
 	nudged     *tried.Branch         // where a hint has said what kind of move comes
+	recalled   *tried.Branch         // where a hint has said which moves gained nothing
 }
+
+// distance is how far the goal is by the least way.
+type distance struct{ moves, faults int }
 
 // none is the place of no level.
 const none = -1
@@ -129,7 +133,7 @@ func newQuest(st *screen.App, strategy int, file string, q *quest) (*Game, error
 	cfg.Scenario = tried.Label
 	s := newGame(player.New(st, strategy, 0), cfg, file)
 	q.adviser = &adviser{find: st.NewGuide, bounds: *q.bounds, goal: q.goal, cfg: cfg}
-	q.distances = map[*tried.Branch]int{}
+	q.distances = map[*tried.Branch]distance{}
 	s.quest = q
 	return s, s.replay(s.here)
 }
@@ -199,7 +203,7 @@ func (s *Game) heed(h hintMsg) tea.Cmd {
 	}
 	c.known, c.hint, c.par, c.ahead, c.parMoves, c.refused = true, h.hint, h.par, h.ahead, h.parMoves, h.err
 	if h.err == nil {
-		c.distances[s.here] = h.ahead
+		c.distances[s.here] = distance{h.ahead, h.hint.Cost.Faults}
 	}
 	if !s.won() {
 		s.offerDue()
@@ -282,6 +286,9 @@ func (s *Game) showHint() {
 		s.Notice = "No schedule reaches this goal: " + s.Keys.Scenario.Help().Key + " lists the levels."
 	case !c.hint.Reachable:
 		s.Notice = "The goal can't be reached from here: " + s.Keys.Undo.Help().Key + " takes a move back."
+	case c.recalled != s.here && s.detour() > 0:
+		c.recalled = s.here
+		s.Notice = fmt.Sprintf("Hint: %s takes back your last %s, which gained nothing. %s again goes on from here.", s.Keys.Undo.Help().Key, draw.Either(s.detour() == 1, "move", fmt.Sprintf("%d moves", s.detour())), s.Keys.Hint.Help().Key)
 	case c.nudged != s.here && !s.onlyMove():
 		c.nudged = s.here
 		o, _ := s.hinted(c.hint)
@@ -289,6 +296,18 @@ func (s *Game) showHint() {
 	default:
 		s.pointAt(c.hint)
 	}
+}
+
+// detour is how many of the last moves have brought the goal no nearer: before them the least way took no more moves
+// and no more faults than it takes now.
+func (s *Game) detour() (moves int) {
+	now := distance{s.ahead, s.hint.Cost.Faults}
+	for b := s.here.Parent; b != nil; b = b.Parent {
+		if d, known := s.distances[b]; known && d.moves <= now.moves && d.faults <= now.faults {
+			moves = s.here.Depth - b.Depth
+		}
+	}
+	return moves
 }
 
 // onlyMove reports whether the least way begins with a client's one move in the list: to say whose turn it is would name it
@@ -410,7 +429,7 @@ func (s *Game) outlook() (string, draw.Ink) {
 		text = "So far " + draw.Plural(s.here.Depth, "move") + ". "
 	}
 	text += "Least from here: "
-	if before, known := c.distances[s.here.Parent]; known && before == c.ahead {
+	if before, known := c.distances[s.here.Parent]; known && before.moves == c.ahead {
 		text += "still " // by another move it could have been fewer
 	}
 	text += draw.Plural(c.ahead, "move")

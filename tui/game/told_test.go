@@ -122,6 +122,28 @@ func TestHintNamesAnOnlyMove(t *testing.T) {
 	t.Error("the hints don't win")
 }
 
+// After moves that gained nothing a hint says first that they can be taken back, and how many; asked again, it goes on from
+// there. Taking them back restores the least way.
+func TestHintSaysThatADetourCanBeUndone(t *testing.T) {
+	a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), "timestamp-del.DG.crash")
+	for detour := 1; detour <= 2; detour++ {
+		wait := slices.IndexFunc(s.options, func(o option) bool { return o.moves[0].Wait > 0 })
+		a.Press(fmt.Sprint(wait + 1)) // nobody has begun
+		want := fmt.Sprintf("takes back your last %s, which gained nothing.", draw.Either(detour == 1, "move", "2 moves"))
+		if a.Press("i"); !strings.Contains(s.Notice, want) || !strings.Contains(a.View(), want) {
+			t.Errorf("after %d moves that gained nothing it says %q\n%s", detour, s.Notice, a.View())
+		}
+		if a.Press("i"); strings.Contains(s.Notice, "takes back") || !strings.HasPrefix(s.Notice, "Hint: ") {
+			t.Errorf("asked again, it says %q", s.Notice)
+		}
+	}
+	a.Press("u u")
+	win(t, a, s)
+	if s.here.Depth != s.parMoves {
+		t.Errorf("won with %d moves, and the least way has %d", s.here.Depth, s.parMoves)
+	}
+}
+
 // Before the first move, and on a way that leads on, nothing is said that sounds like a mistake.
 func TestNothingSoundsLikeAMistake(t *testing.T) {
 	for _, l := range []string{"setnx-expire.PD.crash", "setnx-expire.PD.reply-lost"} {
@@ -307,7 +329,7 @@ func TestProbeIsExplained(t *testing.T) {
 		}
 		told.WriteString(" ")
 	}
-	for _, want := range []string{"A's record expires at 12.001s, and the probe, which asks again only a lease (12s) later, gets the lock at 24.001s", "then for a lease (12s)"} {
+	for _, want := range []string{"A's record expires at 12.001s, and the probe, which asks again only a lease (12s) later, gets the lock at 24.001s", "a lease (12s) after the last thing that is due"} {
 		if !strings.Contains(tuitest.Unwrapped(told.String()), tuitest.Unwrapped(want)) {
 			t.Errorf("there is no %q in %s", want, told.String())
 		}
