@@ -15,8 +15,8 @@ import (
 // before, it is the violation alone.
 //
 // It names only what contributed. Between two grants that is the loss of one's record on a server where
-// the other one's was stored afterwards, the pause in which it expired, and the failures by which it
-// went; of a record that stays, what ended its owner, and the failures that kept it.
+// the other one's was stored afterwards, the pause in which it expired, the failures by which it went, and the sending of a
+// command that was under way meanwhile; of a record that stays, what ended its owner, and the failures that kept it.
 func (t *Timeline) Cause(b Breach) string {
 	var clauses []string
 	for _, x := range t.clauses(b) {
@@ -311,7 +311,27 @@ func (c *causes) between(b Breach) []*clause {
 	if loss == nil { // the newer record was out of date when it came, so that nothing was stored
 		take(func(x *clause, newer party) bool { return x.seq < newer.seq && slices.Contains(b.Events, x.seq) })
 	}
-	return []*clause{c.asleep(loss), loss, grant, c.failure(b, both, loss)}
+	asleep, sent := c.asleep(loss), c.sentBefore(b, loss)
+	if sent != nil && asleep != nil && sent.who == asleep.who {
+		asleep = nil // what breaks the lock was under way already
+	}
+	return []*clause{asleep, sent, loss, grant, c.failure(b, both, loss)}
+}
+
+// sentBefore is the sending of the command that is the violation, if a record went while it was under way: held up, on a slow
+// link, or as a copy of one that had arrived.
+func (c *causes) sentBefore(b Breach, loss *clause) *clause {
+	e := &c.Events[b.Last()-1]
+	if loss == nil || e.Kind != trace.KindExecute || e.Ref == trace.None || e.Ref > loss.seq {
+		return nil
+	}
+	send := &c.Events[e.Ref-1]
+	arrived := slices.ContainsFunc(c.Events[e.Ref:e.Seq-1], func(x trace.Event) bool { return x.Kind == trace.KindExecute && x.Ref == e.Ref })
+	text := fmt.Sprintf("%s sends %s at %s", c.Clients[e.Client], strings.ToUpper(e.Args[0]), trace.Brief(send.At))
+	if arrived {
+		text += ", which arrives twice"
+	}
+	return &clause{seq: send.Seq, who: e.Client, node: e.Node, event: send.Kind, text: text}
 }
 
 // interrupted are the clauses of an extension after the lock was lost: the loss that proves it.

@@ -122,6 +122,39 @@ script:
 	}
 }
 
+// A release that was under way while its sender's record went is named by its sending, whether it was held up or arrived
+// twice; the pause of a client that had sent it by then has not led to it.
+func TestCauseNamesTheLateRelease(t *testing.T) {
+	begin := "title: Late\nsetup:\n  clients: {A: , B: {work: 5s}}\n  ttl: 10s\nscript:\n  - run: A\n    to: release\n"
+	end := "  - run: B\n    to: work\n  - free: A\n  - run: [A, B]\n    for: 1s\n"
+	for name, c := range map[string]struct{ script, want string }{
+		"sender paused since":   {begin + "  - hold: A\n  - run: A\n    for: 1s\n  - wait: 11s\n" + end, "A sends DEL at 1.002s, A's record expires at 10.002s, Redis stores B's record at 13.003s; so A's DEL removes B's record."},
+		"sender has timed out":  {begin + "  - hold: A\n  - run: A\n    for: 12s\n" + end, "A sends DEL at 1.002s, A's record expires at 10.002s, Redis stores B's record at 13.003s; so A's DEL removes B's record."},
+		"sender paused earlier": {begin + "  - pause: A\n  - wait: 11s\n  - run: B\n    to: work\n  - resume: A\n  - run: A\n", "A is paused at 1.002s, A's record expires at 10.002s, Redis stores B's record at 12.003s; so A's DEL removes B's record."},
+	} {
+		tl := runOf(t, "naive-del", c.script)
+		if got := tl.Cause(tl.Breaches[0]); got != c.want {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	sc, err := scenarios.Find("duplicate-release")
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := scenarios.FindStrategy("naive-del")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := sc.Run(st, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tl := timeline.New(run)
+	if got, want := tl.Cause(tl.Breaches[0]), "A sends DEL at 1.002s, which arrives twice, A releases the lock at 1.003s, Redis stores B's record at "; !strings.HasPrefix(got, want) {
+		t.Error(got)
+	}
+}
+
 // runOf runs a lock under a script of somebody's own.
 func runOf(t *testing.T, lock, script string) *timeline.Timeline {
 	t.Helper()
