@@ -127,14 +127,26 @@ func (q *quiz) script(n *trace.Note) {
 		asked.Until = q.shownBefore(&asked, false)
 		asked.Why = q.Holders(q.StateAt(asked.Until))
 	}
-	instant := asked.At
-	if asked.Until < at {
-		instant = q.When(asked.Until)
-	}
-	asked.Text = "At " + trace.Brief(instant) + ": " + asked.Then
+	asked.Text = q.moment(&asked, n.About == "record") + ": " + asked.Then
 	if asked.Pos < asked.Until {
 		q.all = append(q.all, asked)
 	}
+}
+
+// moment says of what moment a question of the script is asked: of its instant or, where there is another answer in that already
+// where it is asked, or after it is told, of the event after which it has the right one.
+func (q *quiz) moment(asked *Question, record bool) string {
+	instant := asked.At
+	if asked.Until < asked.Said {
+		instant = q.When(asked.Until)
+	}
+	text, answer := "At "+trace.Brief(instant), holders(q.Timeline, q.StateAt(asked.Until), record)
+	for pos := 1; pos <= q.Last(); pos++ {
+		if (pos <= asked.Pos || pos > asked.Until) && q.When(pos) == instant && holders(q.Timeline, q.StateAt(pos), record) != answer {
+			return fmt.Sprintf("At %s, after #%d", trace.Brief(instant), q.Event(asked.Until).Seq)
+		}
+	}
+	return text
 }
 
 // verdict asks the script's question about the verdict: where it stands, if what decides it is still to come, and else at

@@ -63,6 +63,37 @@ func TestCourseAsksBeforeTheAnswer(t *testing.T) {
 	})
 }
 
+// A question whose instant has two answers, as something happens in it before the question is on the screen or after it is
+// answered, is asked of an event.
+func TestQuestionOfAnInstantWithTwoAnswers(t *testing.T) {
+	tl := runOf(t, "naive-del", `title: Late
+setup:
+  clients: {A: , B: {work: 5s}}
+  ttl: 10s
+script:
+  - run: A
+    to: release
+  - hold: A
+  - run: A
+    for: 12s
+  - run: B
+    to: work
+  - say: B is inside when A's old release arrives.
+  - free: A
+  - run: [A, B]
+    for: 1s
+  - ask: Whose record does Redis hold now?
+    answer: record
+`)
+	q := tl.Questions()[0]
+	if want := "At 13.004s, after #27: Whose record does Redis hold now?"; q.Text != want || q.Choices[q.Right] != trace.NoRecord {
+		t.Errorf("%q, answered %q", q.Text, q.Choices[q.Right])
+	}
+	if e := tl.Event(q.Until); e.Seq != 27 || e.Args[0] != "DEL" && e.Args[0] != "del" {
+		t.Errorf("it is answered at #%d", e.Seq)
+	}
+}
+
 // The answers are true: judged by the events alone, by other rules than those that made the
 // questions.
 func TestAnswersAreTrue(t *testing.T) {
