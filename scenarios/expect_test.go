@@ -134,3 +134,24 @@ func TestOrderOfTeaching(t *testing.T) {
 		t.Errorf("the order of teaching is\n%v\nand there are\n%v", order, bases)
 	}
 }
+
+// Under the verdict of a script that states what it expects stands how many of its steps could do nothing: the run may be as
+// expected because of that.
+func TestStepsWithoutEffectAreCounted(t *testing.T) {
+	for steps, want := range map[string]bool{
+		"  - run: A\n  - delay: {request: A, by: 1s}\n": true,
+		"  - run: A\n": false,
+	} {
+		run, err := script(t, "title: Mine\nsetup:\n  clients: {A: }\nscript:\n"+steps+"expect:\n  - verdict: ok\n    under: [naive-del]\n    because: x\n").Run(strategy(t, "naive-del"), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		if err := run.Plain(&b); err != nil {
+			t.Fatal(err)
+		}
+		if has := strings.Contains(b.String(), "missed    1 of the script's steps"); has != want {
+			t.Errorf("%q: %v\n%s", steps, has, b.String())
+		}
+	}
+}

@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -12,7 +13,7 @@ import (
 // Cause tells in one sentence how a violation came about: the failure or the pause that it
 // began with, how a client's record went, who got the lock then, and the violation. It says
 // only what is in the trace up to the violation's last event. Where none of that came
-// before, it is the violation alone.
+// before, it is the violation alone. A command that completes it has its line of the lock.
 //
 // It names only what contributed. Between two grants that is the loss of one's record on a server where
 // the other one's was stored afterwards, the pause in which it expired, the failures by which it went, and the sending of a
@@ -22,10 +23,20 @@ func (t *Timeline) Cause(b Breach) string {
 	for _, x := range t.clauses(b) {
 		clauses = append(clauses, x.text)
 	}
+	text := b.Text + t.line(b) + "."
 	if len(clauses) == 0 {
-		return b.Text + "."
+		return text
 	}
-	return strings.Join(clauses, ", ") + "; so " + b.Text + "."
+	return strings.Join(clauses, ", ") + "; so " + text
+}
+
+// line is the line of the lock that sent the command by which a violation is complete, in parentheses: "" if no command did it.
+func (t *Timeline) line(b Breach) string {
+	e := &t.Events[b.Last()-1]
+	if e.Kind != trace.KindExecute || e.Source.File == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (%s:%d)", path.Base(e.Source.File), e.Source.Line)
 }
 
 // clauses are the events that Cause names, in order.

@@ -175,10 +175,10 @@ func answersLikeTheNote(t *testing.T, tl *timeline.Timeline, q *timeline.Questio
 // A cause names what the violation began with.
 func TestCauses(t *testing.T) {
 	for run, want := range map[[2]string]string{
-		{"release-gap", "get-then-del"}:    "A is paused at 1.004s, A's record expires at 10.002s, Redis stores B's record at 12.001s; so A's DEL removes B's record.",
+		{"release-gap", "get-then-del"}:    "A is paused at 1.004s, A's record expires at 10.002s, Redis stores B's record at 12.001s; so A's DEL removes B's record (get_then_del.go:56).",
 		{"crash-holding", "setnx"}:         "A crashes at 1.002s; so nobody alive holds the lock, and what A left behind never goes away.",
 		{"server-clock-jump", "setpx-lua"}: "n1's clock jumps at 5.002s, A's record expires at 5.002s; so B gets the lock while A's lease is live.",
-		{"takeover-race", "timestamp-del"}: "B's DEL removes A's record.", // nothing but the two of them led to it
+		{"takeover-race", "timestamp-del"}: "B's DEL removes A's record (timestamp_del.go:61).", // nothing but the two of them led to it
 	} {
 		sc, err := scenarios.Find(run[0])
 		if err != nil {

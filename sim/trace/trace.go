@@ -231,6 +231,9 @@ func (t *Trace) plainFooter(b *strings.Builder) {
 	}
 	if text, _ := t.Expectation(); text != "" {
 		fmt.Fprintf(b, "%s\n", text)
+		if n := t.missed(); n > 0 {
+			fmt.Fprintf(b, "missed    %d of the script's steps had no effect, or another than they ask for: marked %s\n", n, noteMarks[NoteMissed])
+		}
 	}
 	if t.Workload == Cache {
 		made, needed := t.Rebuilds()
@@ -238,6 +241,16 @@ func (t *Trace) plainFooter(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "hash      %s\n", t.Hash)
 	fmt.Fprintf(b, "schedule  %s\n", t.Schedule)
+}
+
+// missed is the number of steps that this strategy made impossible.
+func (t *Trace) missed() (n int) {
+	for i := range t.Notes {
+		if t.Notes[i].Kind == NoteMissed {
+			n++
+		}
+	}
+	return n
 }
 
 func seqList(seqs []int) string {
