@@ -78,8 +78,16 @@ func (c *Conn) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// noHello is how a server before Redis 6 answers the command by which go-redis asks for RESP2, upon which it
+// goes on in that. Its answer is of no use otherwise, and to read a whole one takes time for each subscription.
+const noHello = "-ERR unknown command 'HELLO'\r\n"
+
 func (c *Conn) command(args []string) {
 	rt := c.Client.rt
+	if !c.greeted && strings.EqualFold(args[0], "HELLO") {
+		c.rest = append(c.rest, noHello...)
+		return
+	}
 	if rt.preparing || !c.greeted {
 		c.rest = append(c.rest, c.Handshake(args)...)
 		return

@@ -88,3 +88,14 @@ func wellFormed(in []byte) bool {
 		in = in[taken:]
 	}
 }
+
+// TestBuffersOfSubscriptions: go-redis makes the buffers of a subscription's connection as small as all others.
+func TestBuffersOfSubscriptions(t *testing.T) {
+	c := NewRuntime(echo{new([]string)}).NewClient(0, "A", []string{"n1"}, 0)
+	defer c.Close() //nolint:errcheck // nothing is open
+	for _, name := range []string{"ReadBufferSize", "WriteBufferSize"} {
+		if size := field(bufferOptions(c.redis[0]), name); !size.IsValid() || size.Int() != bufferSize {
+			t.Errorf("%s is %v: does this version of go-redis keep it otherwise than 9.22 does?", name, size)
+		}
+	}
+}
