@@ -40,6 +40,8 @@ func expectAgreement(t *testing.T, b Bounds, schedules uint64) {
 	switch {
 	case testenv.Raced:
 		schedules = 20
+	case !testenv.CI():
+		schedules /= 16
 	case !testenv.Whole():
 		schedules /= 8
 	}

@@ -34,7 +34,7 @@ func endless(t testing.TB) Bounds {
 // TestLimits: a search that is cut off says so, and claims nothing.
 func TestLimits(t *testing.T) {
 	t.Run("memory", func(t *testing.T) {
-		r, err := Run(context.Background(), endless(t), Options{Memory: 16 << 20})
+		r, err := Run(context.Background(), endless(t), Options{Memory: 4 << 20})
 		incomplete(t, r, err, "the memory limit was reached")
 	})
 	t.Run("cancelled before it begins", func(t *testing.T) {

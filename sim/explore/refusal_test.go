@@ -349,7 +349,7 @@ func TestWaitsWithoutBounds(t *testing.T) {
 		lock strategies.Strategy
 		want string
 	}{
-		"a subscription": {whoWaits(subscriber(true)), "SUBSCRIBE"},
+		"a subscription": {immortal(true), "SUBSCRIBE"},
 		"a wait":         {turnstile(time.Second), "BLPOP"},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {

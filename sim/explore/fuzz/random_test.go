@@ -8,6 +8,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -29,9 +30,10 @@ func codesOf(all []Found) (v trace.Verdict) {
 // Random schedules break what is broken: the schedule that is left violates the code in a run
 // of its own, and has only faults of the kinds in the setting. What holds, they don't break.
 func TestPlay(t *testing.T) {
+	seeds := uint64(testenv.Count(1000, 27_000))
 	for name, want := range map[string]trace.Code{"setnx": trace.PD, "get-then-del": trace.FR, "naive-del": trace.DG} {
 		s, _ := strategies.Get(name)
-		all, err := Play(t.Context(), s, crashes(), 1, 3000)
+		all, err := Play(t.Context(), s, crashes(), 1, seeds)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,12 +49,12 @@ func TestPlay(t *testing.T) {
 					t.Errorf("%s: %s is no crash", name, m.Fault)
 				}
 			}
-			if f.Count < 1 || f.Seed < 1 || f.Seed > 3000 || f.Cost == "" {
+			if f.Count < 1 || f.Seed < 1 || f.Seed > seeds || f.Cost == "" {
 				t.Errorf("%s: %+v", name, f)
 			}
 		}
 		if at < 0 {
-			t.Errorf("%s: 3000 schedules show %s and not %s", name, codesOf(all), want)
+			t.Errorf("%s: %d schedules show %s and not %s", name, seeds, codesOf(all), want)
 			continue
 		}
 		if got := replayed(t, s, &all[at]); !strings.Contains(got.String(), want.String()) {
@@ -60,7 +62,7 @@ func TestPlay(t *testing.T) {
 		}
 	}
 	right, _ := strategies.Get("setpx-lua")
-	all, err := Play(t.Context(), right, crashes(), 1, 3000)
+	all, err := Play(t.Context(), right, crashes(), 1, seeds)
 	for _, f := range all {
 		if f.Code != trace.OV && f.Code != trace.SW && f.Code != trace.FN {
 			t.Errorf("setpx-lua shows %s by seed %d", f.Code, f.Seed)

@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"lockstep/sim/explore"
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -66,6 +67,9 @@ func TestRenewedWithinAStep(t *testing.T) {
 	ops := []op{{who: 0, count: 5}, {wait: late}, {who: 1, count: 6}, {wait: late}, {who: 1, count: 13}}
 	if !p.shows(at, ops, trace.DG) {
 		t.Fatalf("the engine shows %s: %s", p.verdict(), p.line())
+	}
+	if !testenv.CI() {
+		return // for time: what TestTouchedWithinAStep searches is much like it
 	}
 	if r := p.endless(t, at, trace.DG); r.Holds(trace.DG) || !slices.Contains(slices.Concat(r.Found, r.Unconfirmed), trace.DG) {
 		t.Error(r.Summary())

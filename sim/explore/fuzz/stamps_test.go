@@ -165,7 +165,7 @@ func TestOddStampsAreFound(t *testing.T) {
 		{770013, "SW OV FR", false}, {770016, "SW OV FR", false}, {770035, "SW OV FR", false},
 		{770021, "SW OV FR", true}, {770031, "SW DG OV FR", true},
 	} {
-		if !testenv.Some(i, 5) {
+		if !testenv.Some(i+2, 5) { // the quickest
 			continue
 		}
 		odd := drawOddity(rand.New(rand.NewPCG(tc.number, 27)))
