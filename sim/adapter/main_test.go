@@ -5,6 +5,7 @@ package adapter_test
 import (
 	"bufio"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"net"
 	"os"
@@ -28,6 +29,9 @@ func TestMain(m *testing.M) {
 	if command := os.Getenv(ownerOf); command != "" {
 		own(command)
 		return
+	}
+	if err := flag.Set("test.parallel", "6"); err != nil { // on any machine, as they wait for processes most of the time
+		panic(err)
 	}
 	goleak.VerifyTestMain(m)
 }

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"lockstep/scenarios"
 	"lockstep/sim/audit"
 	"lockstep/sim/trace"
-	"lockstep/strategies"
 )
 
 // log is a run as MONITOR would print it on the run's only server.
@@ -47,6 +47,24 @@ func dated(args []string) []string {
 		args[at] = strconv.FormatInt(n+later.Milliseconds(), 10)
 	}
 	return args
+}
+
+// logged are the runs of the catalogue that leave a log of one server.
+var logged = sync.OnceValue(func() (all []loggedRun) {
+	for _, c := range scenarios.Matrix(1) {
+		if c.Err != nil || len(c.Trace.Nodes) != 1 {
+			continue
+		}
+		if l := logOf(c.Trace); len(l.entries) > 0 { // the server isn't down from the start
+			all = append(all, loggedRun{c, l})
+		}
+	}
+	return all
+})
+
+type loggedRun struct {
+	scenarios.Cell
+	*log
 }
 
 // logOf writes a run's log. Commands of scripts are written from what the script did: it looked
@@ -178,14 +196,8 @@ var losing = []string{"server-clock-jump", "eviction", "restart-no-fsync", "powe
 // log contradicts itself, but for stamps, whose winners it can't show.
 func TestLostRecords(t *testing.T) {
 	lost := map[string]int{}
-	for _, c := range scenarios.Part(1, func(*scenarios.Scenario, strategies.Strategy) bool { return true }) {
-		if c.Err != nil || len(c.Trace.Nodes) != 1 {
-			continue
-		}
-		l := logOf(c.Trace)
-		if len(l.entries) == 0 {
-			continue
-		}
+	for _, c := range logged() {
+		l := c.log
 		r, err := audit.Audit(l.entries, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -229,14 +241,8 @@ func TestLostRecords(t *testing.T) {
 // unless that takes more than a log can show.
 func TestCatalogue(t *testing.T) {
 	used, runs, found := map[string]int{}, 0, 0
-	for _, c := range scenarios.Part(1, func(*scenarios.Scenario, strategies.Strategy) bool { return true }) {
-		if c.Err != nil || len(c.Trace.Nodes) != 1 {
-			continue
-		}
-		l := logOf(c.Trace)
-		if len(l.entries) == 0 { // the server is down from the start
-			continue
-		}
+	for _, c := range logged() {
+		l := c.log
 		dg, fr := l.audited(t)
 		wantDG, wantFR := l.judged()
 		runs++
