@@ -15,10 +15,12 @@ import (
 	"lockstep/strategies"
 )
 
-// ran runs the catalogue, each run once.
+// known are the verdicts of the runs that a test has made, by scenario and lock.
+var known = map[[2]string]trace.Verdict{}
+
+// ran runs the catalogue, each run once for all tests, of which none is parallel.
 func ran(t *testing.T) advice.Outcome {
 	t.Helper()
-	known := map[[2]string]trace.Verdict{}
 	return func(scenario, strategy string) (trace.Verdict, bool) {
 		cell := [2]string{scenario, strategy}
 		if v, is := known[cell]; is {
