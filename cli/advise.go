@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -103,17 +104,20 @@ func outcomes(open []advice.Answers) advice.Outcome {
 // writeChoice has a line for each combination of answers.
 func writeChoice(out io.Writer, open []advice.Answers, outcome advice.Outcome) error {
 	var b strings.Builder
+	table := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
+	for _, q := range advice.Questions {
+		fmt.Fprintf(table, "--%s\t", q.Name)
+	}
+	fmt.Fprintln(table, "lock")
 	for _, a := range open {
 		d := advice.Decide(a, strategies.All(), outcome)
-		flags := ""
 		for i, q := range advice.Questions {
-			flags += fmt.Sprintf("--%s %-13s", q.Name, q.Answers[a[i]].Name)
+			fmt.Fprintf(table, "%s\t", q.Answers[a[i]].Name)
 		}
-		lock := d.Lock.Name
-		if !d.Enough {
-			lock = "no lock is enough; nearest comes " + lock
-		}
-		fmt.Fprintf(&b, "%s %s\n", flags, lock)
+		fmt.Fprintln(table, nearest(&d))
+	}
+	if err := table.Flush(); err != nil {
+		return err
 	}
 	b.WriteString("\n")
 	for _, q := range advice.Questions {
@@ -125,6 +129,14 @@ func writeChoice(out io.Writer, open []advice.Answers, outcome advice.Outcome) e
 	b.WriteString("\nWith all three, lockstep advise shows the runs and the claims behind its answer.\n")
 	_, err := io.WriteString(prose(out), b.String())
 	return err
+}
+
+// nearest is the lock that is recommended, or, if none is enough, the one that comes nearest.
+func nearest(d *advice.Advice) string {
+	if d.Enough {
+		return d.Lock.Name
+	}
+	return "no lock is enough; nearest comes " + d.Lock.Name
 }
 
 // writeAdvice prints a recommendation, and everything that it rests on.

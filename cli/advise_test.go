@@ -16,11 +16,18 @@ import (
 
 // Each answer narrows the table, and all three lead to the runs.
 func TestAdvise(t *testing.T) {
-	lines := func(args ...string) int {
-		return strings.Count(must(t, "", append([]string{"advise"}, args...)...), "--for ")
+	table := func(args ...string) []string {
+		head, _, _ := strings.Cut(must(t, "", append([]string{"advise"}, args...)...), "\n\n")
+		return strings.Split(head, "\n")
 	}
-	if all, quarter := lines(), lines("--for", "correctness", "--token", "no"); all != 9 || quarter != 3 {
-		t.Errorf("%d and %d lines: want one for each open combination, and one for the flag", all, quarter)
+	if all, quarter := table(), table("--for", "correctness", "--token", "no"); len(all) != 1+8 || len(quarter) != 1+2 {
+		t.Errorf("%q and %q: want a row for each open combination, below the heads", all, quarter)
+	} else {
+		for _, row := range all[1:] { // the columns are those of the heads
+			if at := strings.Index(all[0], "lock"); row[at-1] != ' ' || row[at] == ' ' || len(row) > 80 {
+				t.Errorf("no lock in its column: %q", row)
+			}
+		}
 	}
 	for i, tt := range []struct{ for_, token, servers, lock, runs string }{
 		{"correctness", "yes", "several", "Use fenced:", "pause-past-ttl"},

@@ -54,7 +54,7 @@ var Questions = [3]Question{
 	}},
 	{"token", "What the lock protects", "A fencing token grows with each grant; the resource refuses older ones.", [2]Answer{
 		{Name: "no", Text: "can't check a token", Example: "a provider's payment API, a mail, a file: they take what arrives", fits: func(s strategies.Strategy) bool { return !s.Fences }},
-		{Name: "yes", Text: "can check a token", Example: "a payments table: UPDATE ... SET token = 34 WHERE token <= 34",
+		{Name: "yes", Text: "can check a token", Example: "a payments table: UPDATE ... SET token = 34 WHERE token <= 34, before the first read",
 			remedy:    "Have what the lock protects refuse a late client, by a fencing token or a version (UPDATE ... WHERE version = 7)",
 			scenarios: []string{"fence-minted-late"}},
 	}},
@@ -124,6 +124,12 @@ func (a Answers) Fits(s strategies.Strategy) bool {
 // Basics are the scenarios that every lock must withstand, and the codes that it may show in
 // none of them, whatever its use.
 func Basics() (scenarios []string, forbidden trace.Verdict) { return basics.scenarios, basics.forbids }
+
+// Whatever says what every use requires. titles are those of scenarios, as a list within a sentence.
+func Whatever(titles func(names []string) string) string {
+	all := slices.DeleteFunc(slices.Clone(basics.scenarios), func(name string) bool { return slices.Contains(extensions, name) })
+	return "Whatever you answer, a lock must withstand " + titles(all) + "; one that extends its lease, " + titles(extensions) + ", too."
+}
 
 // Outcome is the verdict of a run. It is false if there is no such run.
 type Outcome func(scenario, strategy string) (trace.Verdict, bool)

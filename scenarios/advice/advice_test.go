@@ -162,7 +162,7 @@ func TestUnspokenAgreesWithTheRuns(t *testing.T) {
 				most = max(most, spared)
 			}
 		}
-		want := "Keep what happens there away from it"
+		want := "Rule out what happens in these"
 		switch {
 		case !d.Enough:
 		case enough == 0:
@@ -179,7 +179,7 @@ func TestUnspokenAgreesWithTheRuns(t *testing.T) {
 			v, known := outcome(s, lock)
 			return v, known && lock == d.Lock.Name
 		}
-		if early := d.Unspoken(&rest, unmade, true); enough > 0 && !strings.HasSuffix(early, "what happens there away from it.") {
+		if early := d.Unspoken(&rest, unmade, true); enough > 0 && !strings.HasSuffix(early, "Rule out what happens in these.") {
 			t.Errorf("%v: before the runs are made it is said: %s", a, early)
 		}
 		rest.Pending = 3

@@ -47,7 +47,7 @@ func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) st
 		all[0] = fmt.Sprintf("%s %s.", verb, a.Lock.Name)
 	}
 	if a.Enough {
-		all = append(all, a.Unspoken(rest, outcome, whole)+" "+a.counted(rest)+" "+a.covered(whole))
+		all = append(all, a.counted(rest)+" "+a.covered(whole), a.Unspoken(rest, outcome, whole))
 	} else {
 		all = append(all, fmt.Sprintf("It shows %s; every other lock shows something forbidden, too.", where(a.Runs, func(r *Run) trace.Verdict { return r.Broken }, name)))
 	}
@@ -60,8 +60,12 @@ func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) st
 	if unwanted := where(a.Runs, func(r *Run) trace.Verdict { return r.Unwanted }, name); unwanted != "" {
 		all = append(all, "Its price: "+unwanted+".")
 	}
-	if !a.Enough && whole {
+	switch {
+	case a.Enough:
+	case whole:
 		all = append(all, a.Unspoken(rest, outcome, whole)+" "+a.counted(rest))
+	case rest.Pending == 0:
+		all = append(all, strings.TrimSpace(a.unprotected(rest.Shown, whole)))
 	}
 	return all
 }
@@ -94,22 +98,26 @@ func (a *Advice) covered(whole bool) string {
 		return strings.Join(v.Strings(), ", ")
 	}
 	text := fmt.Sprintf("It is enough in the %d that count: none shows what your answers forbid, no %s.", len(a.Runs), names(a.Answers.Forbids()))
-	if allowed := a.allowed(); len(allowed) > 0 {
+	allowed := a.allowed()
+	if len(allowed) > 0 {
 		text += fmt.Sprintf(" They do show %s, which you allow", names(allowed))
 		if i := slices.IndexFunc(a.Runs, func(r Run) bool { return a.refuses(&r) }); i >= 0 {
 			text += ": of two holders at once the resource refuses the late one's write"
 		}
 		text += "."
 	}
+	if whole && slices.Contains(allowed, trace.OV) {
+		text += " OV without DG is a holder that works on when its lease is over; DG is a grant beside a lease that isn't."
+	}
 	return text
 }
 
-// allowed are the codes of the runs that decide which the answers don't forbid, its price among them.
+// allowed are the codes of the runs that decide which the answers neither forbid nor would rather not have.
 func (a *Advice) allowed() trace.Verdict {
 	var v trace.Verdict
 	for _, r := range a.Runs {
 		for _, c := range r.Verdict {
-			if !slices.Contains(r.Broken, c) && !slices.Contains(v, c) {
+			if !slices.Contains(r.Broken, c) && !slices.Contains(r.Unwanted, c) && !slices.Contains(v, c) {
 				v = append(v, c)
 			}
 		}
@@ -265,13 +273,13 @@ func (a *Advice) unprotected(runs []Run, whole bool) string {
 	if len(texts) == 0 {
 		return ""
 	}
+	text := ""
 	if !whole && len(texts) > examples {
-		texts, more = texts[:examples], 1
+		texts = append(texts[:examples:examples], fmt.Sprintf("%d other mishaps", len(texts)-examples))
+	} else if more > 0 {
+		text = fmt.Sprintf(", nor in %d further runs", more)
 	}
-	if more > 0 {
-		texts = append(texts, "more")
-	}
-	return "It does not protect against " + trace.List(texts) + ". "
+	return "It does not protect against " + trace.List(texts) + text + ". "
 }
 
 // Unspoken says of the runs that don't decide in how many of them the lock shows what the answers forbid: a lock that is
@@ -280,12 +288,12 @@ func (a *Advice) Unspoken(rest *Rest, outcome Outcome, whole bool) string {
 	n, all := len(rest.Shown), rest.Made+rest.Pending
 	switch {
 	case rest.Pending > 0: // about as long as what takes its place
-		return "Runs that no question is about may fail, and will be listed last then: keep what happens in them away from it."
+		return "Runs that no question is about may fail, and will be listed last then: rule out what happens in these."
 	case n == 0:
 		return fmt.Sprintf("None of the %d runs that no question is about shows what your answers forbid, either.", all)
 	}
 	text := a.unprotected(rest.Shown, whole) + fmt.Sprintf("It fails in %d of the %d runs that no question is about, listed last (%s)", n, all, times(rest.Shown))
-	if text += ". Keep what happens there away from it"; !a.Enough {
+	if text += ". Rule out what happens in these"; !a.Enough {
 		return text + "."
 	}
 	switch best, spared := a.elsewhereBest(rest.Shown, outcome); {

@@ -130,8 +130,7 @@ func (d *Decide) ask(t *draw.Paragraphs, asked, width, rows int) {
 		t.Gap()
 		d.describe(t, much, width)
 		t.Gap()
-		names, _ := advice.Basics()
-		t.Add(draw.Dim, "", "Whatever you answer, a lock must withstand "+d.titles(names)+".")
+		t.Add(draw.Dim, "", advice.Whatever(d.titles))
 		if len(t.Lines) <= rows {
 			return
 		}

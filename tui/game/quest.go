@@ -43,14 +43,14 @@ type quest struct {
 	wanted     bool          // the last key was that for a hint, and the answer wasn't there
 	hint       explore.Hint
 	par        explore.Hint
-	ahead      int                   // moves of the least way on
-	parMoves   int                   // moves of the least way from the beginning
+	ahead      int                        // moves of the least way on
+	parMoves   int                        // moves of the least way from the beginning
 	distances  map[*tried.Branch]distance // where it was computed
-	refused    error                 // why there is no hint
-	debrief    *debriefMsg           // once it is won, and the same moves were replayed
-	drained    bool                  // the run that is shown goes on to its end, which the goal needs
-	nudged     *tried.Branch         // where a hint has said what kind of move comes
-	recalled   *tried.Branch         // where a hint has said which moves gained nothing
+	refused    error                      // why there is no hint
+	debrief    *debriefMsg                // once it is won, and the same moves were replayed
+	drained    bool                       // the run that is shown goes on to its end, which the goal needs
+	nudged     *tried.Branch              // where a hint has said what kind of move comes
+	recalled   *tried.Branch              // where a hint has said which moves gained nothing
 }
 
 // distance is how far the goal is by the least way.
