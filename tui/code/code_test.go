@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"lockstep/scenarios"
 	"lockstep/sim/testenv"
+	"lockstep/sim/timeline"
 	"lockstep/strategies"
 	"lockstep/tui/draw"
 	"lockstep/tui/tuitest"
@@ -145,5 +147,45 @@ func TestHeadsAreWholeWhereThereIsRoom(t *testing.T) {
 		if got := c.Render(th); !strings.Contains(bare(got), bare(want)) {
 			t.Errorf("there is no %q in\n%s", want, got)
 		}
+	}
+}
+
+// Where a violation is complete outside the lock's code, the line is marked whose command it came of, and that is said; where
+// no command did it, nothing is.
+func TestLineThatAViolationCameOf(t *testing.T) {
+	marked := 0
+	for _, c := range []struct{ scenario, lock string }{{"late-release", "naive-del"}, {"pause-past-ttl", "setpx-lua"}} {
+		sc, err := scenarios.Find(c.scenario)
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, err := scenarios.FindStrategy(c.lock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run, err := sc.Run(st, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, text := timeline.New(run), Of(st.File)
+		for _, b := range r.Breaches {
+			if e := r.Event(b.Pos); e.Source.File != "" {
+				continue
+			}
+			v := StandingAt(r, b.Pos, r.StateAt(b.Pos), st.File, text, 100, tuitest.PlainTheme(false))
+			said := strings.Contains(v.Note, "sent at the line that is marked")
+			if said != (c.lock == "naive-del") {
+				t.Errorf("%s under %s, %s: %q", c.lock, c.scenario, b.Code, v.Note)
+			}
+			if said {
+				marked++
+				if line := text[v.Lines[v.Focus]-1]; !strings.Contains(line, ".Del(ctx, l.key)") {
+					t.Errorf("%s: the line in focus is %q", b.Code, line)
+				}
+			}
+		}
+	}
+	if marked < 2 {
+		t.Errorf("%d lines were marked", marked)
 	}
 }

@@ -35,18 +35,20 @@ type Standing struct {
 }
 
 // StandingAt sets a file for a pane of a width: the names of the clients stand beside the line on which each of them
-// stands, and a pointer beside the line of the cursor's event, which is lit, too.
+// stands, and a pointer beside the line of the cursor's event, which is lit, too; or, where a violation is complete at no line
+// of the lock's, beside that of the command by which it came about.
 func StandingAt(r *timeline.Timeline, pos int, s *trace.State, file string, text []string, width int, th *draw.Theme) Standing {
 	clients := map[int][]int{} // by line, from 1
-	lit, focus := 0, 0
+	focus := 0
 	for i := range s.Clients {
 		if c := &s.Clients[i]; c.Source.File == "strategies/"+file && c.InStrategy() {
 			clients[c.Source.Line] = append(clients[c.Source.Line], i)
 			focus = c.Source.Line
 		}
 	}
-	if e := r.Event(pos); e != nil && e.Source.File == "strategies/"+file {
-		lit, focus = e.Source.Line, e.Source.Line
+	lit, note := litAt(r, pos, s, file)
+	if lit > 0 {
+		focus = lit
 	}
 	for p := pos; p > 0 && focus == 0; p-- { // no client is in this file: stay where the last one was
 		if e := r.Event(p); e.Source.File == "strategies/"+file {
@@ -56,7 +58,7 @@ func StandingAt(r *timeline.Timeline, pos int, s *trace.State, file string, text
 	if focus == 0 {
 		focus = LineOf(text, ") Acquire(") // and not at the imports
 	}
-	v := Standing{Note: outside(r, pos, s)}
+	v := Standing{Note: note}
 	names := draw.ShortNames(r.Clients)
 	beside := map[int]draw.Line{} // the names, by line
 	room := gutter
@@ -92,6 +94,20 @@ func StandingAt(r *timeline.Timeline, pos int, s *trace.State, file string, text
 	}
 	v.Script = scriptOf(text, focus, width)
 	return v
+}
+
+// litAt is the line that has the pointer, or 0, and what is said of that, if anything.
+func litAt(r *timeline.Timeline, pos int, s *trace.State, file string) (line int, note string) {
+	if e := r.Event(pos); e != nil && e.Source.File == "strategies/"+file {
+		return e.Source.Line, outside(r, pos, s)
+	}
+	_, fresh := r.Breached(pos)
+	for _, b := range fresh {
+		if e := r.Command(b); e != nil && e.Source.File == "strategies/"+file {
+			return e.Source.Line, fmt.Sprintf("%s came of %s's %s at %s, sent at the line that is marked.", b.Code, r.Clients[e.Client], strings.ToUpper(e.Args[0]), trace.Brief(e.At))
+		}
+	}
+	return 0, outside(r, pos, s)
 }
 
 // End is the row after those of the line in focus.

@@ -163,7 +163,7 @@ func (d *Decide) number(answer int) {
 	d.choose(answer)
 	if changed {
 		q := &advice.Questions[at]
-		d.said = fmt.Sprintf("changed: %s %s", q.Text, q.Answers[answer].Text)
+		d.said = fmt.Sprintf("changed: %s: %s", q.Text, q.Answers[answer].Text)
 	}
 	if d.toAsk() > 0 {
 		d.goOn()

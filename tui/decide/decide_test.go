@@ -383,7 +383,7 @@ func TestNumbersAnswerInARow(t *testing.T) {
 	if v := a.View(); strings.Contains(v, "changed") {
 		t.Errorf("a first answer is called a change:\n%s", v)
 	}
-	if a.Press("2"); !strings.Contains(a.View(), "changed: Redis runs on several servers") {
+	if a.Press("2"); !strings.Contains(a.View(), "changed: Redis runs on: several servers") {
 		t.Errorf("an answer is changed unnoticed:\n%s", a.View())
 	}
 }

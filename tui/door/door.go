@@ -49,7 +49,7 @@ type way struct {
 
 var ways = []way{
 	{"Watch a lock fail",
-		func(d *Door) string { return "to begin with: the run below, in 75 seconds" },
+		func(d *Door) string { return "to begin with: the run below, stop by stop" },
 		func(d *Door) string { return "It shows that " + d.Library.Scenarios[d.scenario].Shows + "." },
 		func(d *Door) screen.OpenMsg {
 			return screen.PlayMsg{Strategy: d.strategy, Scenario: d.scenario, Playing: true}
