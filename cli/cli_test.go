@@ -324,3 +324,15 @@ func TestMistakesAreOneList(t *testing.T) {
 		t.Errorf("exit status %d\n got %s\nwant %s", status, errs, want)
 	}
 }
+
+// A command, and a part of a step, can be explained, too; a page with the name of a code isn't told twice.
+func TestExplainFindsWhatElseHasAName(t *testing.T) {
+	for name, want := range map[string]string{"present": "a command: present a playlist", "answer": "asks the class", "playlist": "a file with a run on each line"} {
+		if text := strings.Join(strings.Fields(must(t, "", "explain", name)), " "); !strings.Contains(text, want) {
+			t.Errorf("explain %s: %s", name, text)
+		}
+	}
+	if text := must(t, "", "explain", "foreign-release"); strings.Count(text, "Remedy:") != 1 || !strings.Contains(text, "docs/failures/foreign-release.md") {
+		t.Error(text)
+	}
+}

@@ -64,6 +64,9 @@ have (scripting has all three).`,
 					err = fmt.Errorf("unknown name %q: lockstep explain takes one name at a time, such as %s", strings.Join(args, " "), args[0])
 				}
 			}
+			if about := explainCommand(cmd.Root(), args); err != nil && about != "" {
+				text, err = about, nil
+			}
 			if err != nil {
 				return err
 			}
@@ -74,6 +77,19 @@ have (scripting has all three).`,
 	cmd.Flags().BoolVar(&script, "script", false, "print a scenario's script as it is written, and nothing else")
 	return cmd
 }
+
+// explainCommand says of a command what it is for, and where its help is; "" if there is none of that name, or if its
+// arguments name one within it.
+func explainCommand(root *cobra.Command, name []string) string {
+	cmd, rest, err := root.Find(name)
+	if err != nil || cmd == root || len(rest) > 0 {
+		return ""
+	}
+	return wrap(cmd.Name()+":", 2, fmt.Sprintf("a command: %s. Its help: lockstep %s --help.", lowered(cmd.Short), cmd.Name()))
+}
+
+// lowered is a sentence's beginning within another one.
+func lowered(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
 // explicable are all names that can be explained.
 func explicable() (names []string) {
@@ -237,7 +253,8 @@ func explainSign(name string) (texts []string) {
 // explain tells of everything with that name: a scenario and a page may share one.
 func explain(name string) (string, error) {
 	var texts []string
-	if code, is := codeOf(name); is {
+	code, isCode := codeOf(name)
+	if isCode {
 		text, err := explainCode(code)
 		if err != nil {
 			return "", err
@@ -251,7 +268,7 @@ func explain(name string) (string, error) {
 		texts = append(texts, explainScenario(scenarios.All()[i]))
 	}
 	for _, p := range failures.Pages() {
-		if p.Name == name {
+		if p.Name == name && !(isCode && named(&p, code)) { // that has its text
 			texts = append(texts, explainPage(p))
 		}
 	}
@@ -308,13 +325,17 @@ func explainCode(code trace.Code) (string, error) {
 			b.WriteString("\n" + claimText(i+1))
 		}
 	}
+	whole := ""
 	for i, p := range pages {
 		if i == 0 {
 			b.WriteString("\nThe ways to it, each with lockstep explain\n")
 		}
 		fmt.Fprintf(&b, "  %-18s %s\n", p.Name, p.Title)
+		if named(&p, code) {
+			whole = fmt.Sprintf("\nThe whole page, with the least trace: docs/failures/%s.md\n", p.Name)
+		}
 	}
-	return b.String(), nil
+	return b.String() + whole, nil
 }
 
 // named reports whether a page is about a code and nothing else, which its name tells.

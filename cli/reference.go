@@ -18,8 +18,8 @@ var references = map[string][]int{
 	"scripting": {docs.Parts, docs.Setup, docs.Client, docs.Steps, docs.Positions},
 }
 
-// together are steps that make up one mishap.
-var together = map[string][]string{"restart": {"down", "up"}, "reorder": {"hold", "free"}, "partition": {"cut", "heal"}}
+// together are steps that make up one mishap, or have a part of that name.
+var together = map[string][]string{"answer": {"ask"}, "restart": {"down", "up"}, "reorder": {"hold", "free"}, "partition": {"cut", "heal"}}
 
 // scriptWords are the names by which the reference of scripts can be asked.
 func scriptWords() (names []string) {

@@ -116,6 +116,7 @@ var Background = []Word{
 	{"fault model", "the faults that a claim or a search allows; what it leaves out is listed with each result"},
 	{"counterexample", "a schedule in which a property is broken: a search prints the least one"},
 	{"interleaving", "one order in which the steps of several clients can happen"},
+	{"playlist", "a file with a run on each line, which lockstep present shows to a room, one after another"},
 	{"miniredis", "the Redis in Go that runs in this program and executes the commands"},
 	{"Lua", "the language of the scripts that Redis executes in one step, by EVAL"},
 	{"API", "the interface of another service, which may not be able to check a fencing token"},
