@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"lockstep/cli/module"
 )
 
 // usual is the program's name where nobody has called it: in documents, in tests, and in the files that it writes,
@@ -28,7 +30,7 @@ func commandOf(program, wd string) string {
 		return usual
 	case !ofGoRun(program):
 		return quoted(program)
-	case isSources(wd):
+	case module.IsSources(wd):
 		return "go run ."
 	}
 	return "go run lockstep" // elsewhere in the module

@@ -11,10 +11,11 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"lockstep/cli/module"
 )
 
 // starter is the lock and its test that a new module begins with, and the script that a new scenario
@@ -23,10 +24,6 @@ import (
 //
 //go:embed starter/lock.go starter/lock_test.go starter/scenario.yaml
 var starter embed.FS
-
-// requirements is where the sources keep a go.mod and a go.sum that are all that a test with
-// locktest needs. A test keeps them so.
-const requirements = "docs/bring-your-own-lock"
 
 func newNew() *cobra.Command {
 	var sources string
@@ -102,7 +99,7 @@ func writeScenario(out io.Writer, path string) error {
 func findSources(given string) (string, error) {
 	if given != "" {
 		dir, err := filepath.Abs(given)
-		if err == nil && !isSources(dir) {
+		if err == nil && !module.IsSources(dir) {
 			err = errors.New("there is no go.mod that says: module lockstep")
 		}
 		if err != nil {
@@ -112,7 +109,7 @@ func findSources(given string) (string, error) {
 	}
 	if dir, err := os.Getwd(); err == nil {
 		for ; ; dir = filepath.Dir(dir) {
-			if isSources(dir) {
+			if module.IsSources(dir) {
 				return dir, nil
 			}
 			if dir == filepath.Dir(dir) {
@@ -121,7 +118,7 @@ func findSources(given string) (string, error) {
 		}
 	}
 	if _, file, _, known := runtime.Caller(0); known { // no path of a machine where it was built with -trimpath
-		if dir := filepath.Dir(filepath.Dir(file)); filepath.IsAbs(dir) && isSources(dir) {
+		if dir := filepath.Dir(filepath.Dir(file)); filepath.IsAbs(dir) && module.IsSources(dir) {
 			return dir, nil
 		}
 	}
@@ -129,21 +126,14 @@ func findSources(given string) (string, error) {
 		"say where with --lockstep FOLDER")
 }
 
-// isSources reports whether a folder has the sources of this module.
-func isSources(dir string) bool {
-	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-	return err == nil && moduleLine.FindString(string(text)) == "module lockstep"
-}
-
-var (
-	moduleLine  = regexp.MustCompile(`(?m)^module [^\s]+`)
-	replaceLine = regexp.MustCompile(`(?m)^replace lockstep => .*$`)
-)
-
 // writeModule writes the files of a new module into a folder that is empty or doesn't exist.
 // It overwrites nothing, and after an error it leaves nothing that it has written.
 func writeModule(out io.Writer, dir, sources string) (err error) {
-	files, err := moduleFiles(dir, sources)
+	lock, err := fs.Sub(starter, "starter")
+	if err != nil {
+		return err
+	}
+	files, err := module.Files(dir, sources, lock)
 	if err != nil {
 		return err
 	}
@@ -166,13 +156,13 @@ func writeModule(out io.Writer, dir, sources string) (err error) {
 		}
 	}()
 	for _, f := range files {
-		path := filepath.Join(dir, f.name)
+		path := filepath.Join(dir, f.Name)
 		w, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 		if err != nil {
 			return cannotWrite(path, err)
 		}
 		written = append(written, path)
-		_, err = w.WriteString(f.text)
+		_, err = w.WriteString(f.Text)
 		if err := errors.Join(err, w.Close()); err != nil {
 			return cannotWrite(path, err)
 		}
@@ -195,54 +185,4 @@ func quoted(path string) string {
 		return path
 	}
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
-}
-
-type moduleFile struct{ name, text string }
-
-// moduleFiles makes up the files of a new module.
-func moduleFiles(dir, sources string) ([]moduleFile, error) {
-	var files []moduleFile
-	for _, name := range []string{"lock.go", "lock_test.go"} {
-		text, err := starter.ReadFile("starter/" + name)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, moduleFile{name, string(text)})
-	}
-	for _, name := range []string{"go.mod", "go.sum"} {
-		text, err := os.ReadFile(filepath.Join(sources, requirements, name))
-		if err != nil {
-			return nil, fmt.Errorf("the sources in %s lack a file that the new module is made from: %w", sources, err)
-		}
-		files = append(files, moduleFile{name, string(text)})
-	}
-	name, err := moduleName(dir)
-	if err != nil {
-		return nil, err
-	}
-	mod := &files[2]
-	mod.text = moduleLine.ReplaceAllLiteralString(mod.text, "module "+name)
-	mod.text = replaceLine.ReplaceAllLiteralString(mod.text, "replace lockstep => "+modulePath(sources))
-	return files, nil
-}
-
-// moduleName makes a module's name from its folder.
-func moduleName(dir string) (string, error) {
-	path, err := filepath.Abs(dir)
-	if err != nil {
-		return "", err
-	}
-	name := regexp.MustCompile(`[^a-z0-9_-]+`).ReplaceAllString(strings.ToLower(filepath.Base(path)), "-")
-	if name = strings.Trim(name, "-"); name == "" {
-		name = "mylock"
-	}
-	return "example.com/" + name, nil
-}
-
-// modulePath is a path as go.mod takes it: in quotes if it has letters that end a word there.
-func modulePath(path string) string {
-	if strings.ContainsAny(path, " \t\"'`()[]{},") {
-		return strconv.Quote(path)
-	}
-	return path
 }

@@ -18,6 +18,7 @@ import (
 var floors = []string{
 	".",
 	"cli",
+	"cli/module",
 	"tui",
 	"sim/campaign", // a module of its own, which nothing imports
 	"sim/campaign/command",
