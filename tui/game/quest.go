@@ -288,7 +288,7 @@ func (s *Game) showHint() {
 		s.Notice = "The goal can't be reached from here: " + s.Keys.Undo.Help().Key + " takes a move back."
 	case c.recalled != s.here && s.detour() > 0:
 		c.recalled = s.here
-		s.Notice = fmt.Sprintf("Hint: %s takes back your last %s, which gained nothing. %s again goes on from here.", s.Keys.Undo.Help().Key, draw.Either(s.detour() == 1, "move", fmt.Sprintf("%d moves", s.detour())), s.Keys.Hint.Help().Key)
+		s.Notice = fmt.Sprintf("Hint: %s takes back your last %s, which gained nothing; %s again goes on.", s.Keys.Undo.Help().Key, draw.Either(s.detour() == 1, "move", fmt.Sprintf("%d moves", s.detour())), s.Keys.Hint.Help().Key)
 	case c.nudged != s.here && !s.onlyMove():
 		c.nudged = s.here
 		o, _ := s.hinted(c.hint)
