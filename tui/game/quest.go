@@ -53,8 +53,11 @@ type quest struct {
 	recalled   *tried.Branch              // where a hint has said which moves gained nothing
 }
 
-// distance is how far the goal is by the least way.
-type distance struct{ moves, faults int }
+// distance is how far the goal is by the least way, if there is one.
+type distance struct {
+	moves, faults int
+	reachable     bool
+}
 
 // none is the place of no level.
 const none = -1
@@ -203,7 +206,7 @@ func (s *Game) heed(h hintMsg) tea.Cmd {
 	}
 	c.known, c.hint, c.par, c.ahead, c.parMoves, c.refused = true, h.hint, h.par, h.ahead, h.parMoves, h.err
 	if h.err == nil {
-		c.distances[s.here] = distance{h.ahead, h.hint.Cost.Faults}
+		c.distances[s.here] = distance{h.ahead, h.hint.Cost.Faults, h.hint.Reachable}
 	}
 	if !s.won() {
 		s.offerDue()
@@ -285,7 +288,7 @@ func (s *Game) showHint() {
 	case !c.par.Reachable:
 		s.Notice = "No schedule reaches this goal: " + s.Keys.Scenario.Help().Key + " lists the levels."
 	case !c.hint.Reachable:
-		s.Notice = "The goal can't be reached from here: " + s.Keys.Undo.Help().Key + " takes a move back."
+		s.Notice = fmt.Sprintf("The goal can't be reached after your move %d: %s takes a move back.", s.lost(), s.Keys.Undo.Help().Key)
 	case c.recalled != s.here && s.detour() > 0:
 		c.recalled = s.here
 		s.Notice = fmt.Sprintf("Hint: %s takes back your last %s, which gained nothing; %s again goes on.", s.Keys.Undo.Help().Key, draw.Either(s.detour() == 1, "move", fmt.Sprintf("%d moves", s.detour())), s.Keys.Hint.Help().Key)
@@ -301,13 +304,27 @@ func (s *Game) showHint() {
 // detour is how many of the last moves have brought the goal no nearer: before them the least way took no more moves
 // and no more faults than it takes now.
 func (s *Game) detour() (moves int) {
-	now := distance{s.ahead, s.hint.Cost.Faults}
 	for b := s.here.Parent; b != nil; b = b.Parent {
-		if d, known := s.distances[b]; known && d.moves <= now.moves && d.faults <= now.faults {
+		if d, known := s.distances[b]; known && d.reachable && d.moves <= s.ahead && d.faults <= s.hint.Cost.Faults {
 			moves = s.here.Depth - b.Depth
 		}
 	}
 	return moves
+}
+
+// lost is the number of the move with which the goal went out of reach, or of one after it, if nothing is known of that.
+func (s *Game) lost() int {
+	first := s.here
+	for b := first.Parent; b != nil; b = b.Parent {
+		d, known := s.distances[b]
+		if known && d.reachable {
+			break
+		}
+		if known {
+			first = b
+		}
+	}
+	return first.Depth
 }
 
 // onlyMove reports whether the least way begins with a client's one move in the list: to say whose turn it is would name it
@@ -422,7 +439,7 @@ func (s *Game) outlook() (string, draw.Ink) {
 	case !c.par.Reachable:
 		return "No schedule with " + screen.FaultsText(c.bounds) + " gets there; " + k.Scenario.Help().Key + " lists the levels.", draw.Strong
 	case !c.hint.Reachable:
-		return "No longer reachable from here; " + k.Undo.Help().Key + " takes a move back.", draw.Breach
+		return fmt.Sprintf("No longer reachable after your move %d; %s takes a move back.", s.lost(), k.Undo.Help().Key), draw.Breach
 	}
 	text := ""
 	if s.here.Depth > 0 {

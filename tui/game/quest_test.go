@@ -218,13 +218,14 @@ func TestHintsSayWhenItIsTooLate(t *testing.T) {
 	a, s := openOwn(t, "setpx-lua", trace.OV)
 	first := s.hint
 	do(t, a, s, "A: crashes") // the only crash; a pause is left, and nobody to pause
-	if v := tuitest.Unwrapped(a.View()); s.hint.Reachable || !strings.Contains(v, "No longer reachable from here") {
+	if v := tuitest.Unwrapped(a.View()); s.hint.Reachable || !strings.Contains(v, "No longer reachable after your move 1;") {
 		t.Errorf("%+v\n%s", s.hint, a.View())
 	}
-	if a.Press("i"); !strings.Contains(s.Notice, "can't be reached from here") {
+	do(t, a, s, "B: reads its") // which changes nothing
+	if a.Press("i"); s.hint.Reachable || !strings.Contains(s.Notice, "can't be reached after your move 1:") {
 		t.Error(s.Notice)
 	}
-	if a.Press("u"); s.hint.Steps != first.Steps {
+	if a.Press("u u"); s.hint.Steps != first.Steps {
 		t.Errorf("after the undo it is %+v, and was %+v", s.hint, first)
 	}
 	for _, move := range []string{"A: reads its", "A: SET", "B: reads its", "B: SET"} {
