@@ -2,7 +2,6 @@ package timeline
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -23,20 +22,15 @@ func (t *Timeline) Cause(b Breach) string {
 	for _, x := range t.clauses(b) {
 		clauses = append(clauses, x.text)
 	}
-	text := b.Text + t.line(b) + "."
+	text := b.Text
+	if at := t.LineOf(b.Violation); at != "" {
+		text += " (" + at + ")"
+	}
+	text += "."
 	if len(clauses) == 0 {
 		return text
 	}
 	return strings.Join(clauses, ", ") + "; so " + text
-}
-
-// line is the line of the lock that sent the command by which a violation is complete, in parentheses: "" if no command did it.
-func (t *Timeline) line(b Breach) string {
-	e := &t.Events[b.Last()-1]
-	if e.Kind != trace.KindExecute || e.Source.File == "" {
-		return ""
-	}
-	return fmt.Sprintf(" (%s:%d)", path.Base(e.Source.File), e.Source.Line)
 }
 
 // clauses are the events that Cause names, in order.

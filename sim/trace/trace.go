@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -227,7 +228,11 @@ func writeNote(b *strings.Builder, n *Note) {
 func (t *Trace) plainFooter(b *strings.Builder) {
 	fmt.Fprintf(b, "verdict   %s\n", t.Verdict())
 	for _, v := range t.Violations {
-		fmt.Fprintf(b, "  %-3s %s: %s  (events %s)\n", v.Code, v.Code.Name(), v.Text, seqList(v.Events))
+		line := ""
+		if at := t.LineOf(&v); at != "" {
+			line = "; " + at
+		}
+		fmt.Fprintf(b, "  %-3s %s: %s  (events %s%s)\n", v.Code, v.Code.Name(), v.Text, seqList(v.Events), line)
 	}
 	if text, _ := t.Expectation(); text != "" {
 		fmt.Fprintf(b, "%s\n", text)
@@ -259,6 +264,16 @@ func seqList(seqs []int) string {
 		parts[i] = fmt.Sprintf("#%d", s)
 	}
 	return strings.Join(parts, ", ")
+}
+
+// LineOf is the line of the lock that sent the command by which a violation is complete, such as naive_del.go:49: "" if no
+// command did it.
+func (t *Trace) LineOf(v *Violation) string {
+	e := &t.Events[v.Last()-1]
+	if e.Kind != KindExecute || e.Source.File == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", path.Base(e.Source.File), e.Source.Line)
 }
 
 // Last returns the Seq of the event that completed the violation.
