@@ -148,7 +148,7 @@ func writeAdvice(out io.Writer, d advice.Advice, outcome advice.Outcome) error {
 		b.WriteString(unlabelled(s))
 	}
 	for _, n := range d.Claims() {
-		b.WriteString(unlabelled(fmt.Sprintf("Claim %d: %s (lockstep explain claim %d)", n, claims.All[n-1].Text, n)))
+		b.WriteString(unlabelled(advice.ClaimOnConditions(n)+fmt.Sprintf(" (lockstep explain claim %d)", n)))
 	}
 	fmt.Fprintf(&b, "\nRun just now, because of your answers\n")
 	for i := range d.Runs {

@@ -138,7 +138,7 @@ func TestUnspokenAgreesWithTheRuns(t *testing.T) {
 		d := advice.Decide(a, strategies.All(), outcome)
 		rest := d.Rest(scenarios.Names(), outcome)
 		text := d.Unspoken(&rest, outcome, true)
-		begin := fmt.Sprintf("It fails in %d of the %d runs that no question is about, listed last (", len(rest.Shown), len(scenarios.Names())-len(a.Scenarios()))
+		begin := fmt.Sprintf("It fails in %d of the %d runs that no question is about, listed last (the worst: ", len(rest.Shown), len(scenarios.Names())-len(a.Scenarios()))
 		mishaps, wordless := d.Mishaps(rest.Shown)
 		against := "It does not protect against " + mishaps[0]
 		if !strings.HasPrefix(text, against) || !strings.Contains(text, begin) || d.Enough && wordless > 0 {
@@ -196,7 +196,7 @@ func TestUnspokenAgreesWithTheRuns(t *testing.T) {
 func TestNumbersOfRunsAddUp(t *testing.T) {
 	outcome := ran(t)
 	sentence := regexp.MustCompile(`Of its (\d+) runs, (\d+) count(?:; (\d+) test an extension, which it hasn't)?; no question is about the other (\d+)\.`)
-	shown := regexp.MustCompile(`It fails in (\d+) of the (\d+) runs that no question is about, listed last \(([^)]*)\)\.`)
+	shown := regexp.MustCompile(`It fails in (\d+) of the (\d+) runs that no question is about, listed last \(the worst: ([^)]*)\)\.`)
 	number := func(s string) int {
 		n, _ := strconv.Atoi(s) // "" is none
 		return n

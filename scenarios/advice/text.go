@@ -181,7 +181,7 @@ func (i *Instead) text(name func(string) string, whole bool) string {
 	if answer.remedy == "" {
 		return fmt.Sprintf("%s is enough if %s %s.%s", i.Lock.Name, lower(q.Text), answer.Text, price)
 	}
-	text := fmt.Sprintf("%s. Then %s is enough", answer.remedy, i.Lock.Name)
+	text := fmt.Sprintf("If you can, %s. Then %s is enough", lower(answer.remedy), i.Lock.Name)
 	if i.Shown != nil && whole {
 		shown := "nothing breaks"
 		if len(i.Shown.Verdict) > 0 {
@@ -275,7 +275,7 @@ func (a *Advice) unprotected(runs []Run, whole bool) string {
 	}
 	text := ""
 	if !whole && len(texts) > examples {
-		texts = append(texts[:examples:examples], fmt.Sprintf("%d other mishaps", len(texts)-examples))
+		texts = append(texts[:examples:examples], fmt.Sprintf("more, in %d runs", len(runs)))
 	} else if more > 0 {
 		text = fmt.Sprintf(", nor in %d further runs", more)
 	}
@@ -292,7 +292,7 @@ func (a *Advice) Unspoken(rest *Rest, outcome Outcome, whole bool) string {
 	case n == 0:
 		return fmt.Sprintf("None of the %d runs that no question is about shows what your answers forbid, either.", all)
 	}
-	text := a.unprotected(rest.Shown, whole) + fmt.Sprintf("It fails in %d of the %d runs that no question is about, listed last (%s)", n, all, times(rest.Shown))
+	text := a.unprotected(rest.Shown, whole) + fmt.Sprintf("It fails in %d of the %d runs that no question is about, listed last (the worst: %s)", n, all, times(rest.Shown))
 	if text += ". Rule out what happens in these"; !a.Enough {
 		return text + "."
 	}
@@ -355,14 +355,20 @@ func (a *Advice) ClaimBrief(n int) string {
 	return fmt.Sprintf("Claim %d: while %d conditions hold, %s shows no %s.", n, len(c.Assumptions), a.Lock.Name, strings.Join(c.Never, " or "))
 }
 
+// ClaimOnConditions is a claim with the number of its conditions before what it says.
+func ClaimOnConditions(n int) string {
+	c := &claims.All[n-1]
+	return fmt.Sprintf("Claim %d, while %d conditions hold: %s", n, len(c.Assumptions), c.Text)
+}
+
 // ClaimText is a claim by which the lock never shows what the answers forbid. It has all of its
 // conditions or, where there is no room, their number. It begins with its number.
 func ClaimText(n int, whole bool) string {
 	c := &claims.All[n-1]
-	text := fmt.Sprintf("Claim %d: %s", n, c.Text)
 	if !whole {
-		return text + fmt.Sprintf(" It has %d conditions.", len(c.Assumptions))
+		return ClaimOnConditions(n)
 	}
+	text := fmt.Sprintf("Claim %d: %s", n, c.Text)
 	var assumed []string
 	for _, a := range c.Assumptions {
 		assumed = append(assumed, "that "+strings.ReplaceAll(a.Text, ", ", " ")) // commas are between the conditions

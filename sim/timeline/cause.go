@@ -332,10 +332,8 @@ func (c *causes) sentBefore(b Breach, loss *clause) *clause {
 	}
 	send := &c.Events[e.Ref-1]
 	arrived := slices.ContainsFunc(c.Events[e.Ref:e.Seq-1], func(x trace.Event) bool { return x.Kind == trace.KindExecute && x.Ref == e.Ref })
-	text := fmt.Sprintf("%s sends %s at %s", c.Clients[e.Client], strings.ToUpper(e.Args[0]), trace.Brief(send.At))
-	if arrived {
-		text += ", which arrives twice"
-	}
+	text := fmt.Sprintf("%s sends %s at %s, which arrives %s at %s", c.Clients[e.Client], strings.ToUpper(e.Args[0]), trace.Brief(send.At),
+		map[bool]string{true: "once more", false: "only"}[arrived], trace.Brief(e.At))
 	return &clause{seq: send.Seq, who: e.Client, node: e.Node, event: send.Kind, text: text}
 }
 

@@ -418,7 +418,8 @@ func (q *quiz) worst() (choices []string, right int, why string, until int) {
 	return outcomes[:], right, why, until
 }
 
-// neverHad reports whether nobody gets the lock after the story: the probe asks in vain, for ten years.
+// neverHad reports whether nobody gets the lock after the story: the probe asks in vain, for ten years or until nothing can
+// change any more.
 func (q *quiz) neverHad() bool {
 	asked := false
 	for i := range q.Events {

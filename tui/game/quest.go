@@ -291,7 +291,7 @@ func (s *Game) showHint() {
 		s.Notice = fmt.Sprintf("The goal can't be reached after your move %d: %s takes a move back.", s.lost(), s.Keys.Undo.Help().Key)
 	case c.recalled != s.here && s.detour() > 0:
 		c.recalled = s.here
-		s.Notice = fmt.Sprintf("Hint: %s takes back your last %s, which gained nothing; %s again goes on.", s.Keys.Undo.Help().Key, draw.Either(s.detour() == 1, "move", fmt.Sprintf("%d moves", s.detour())), s.Keys.Hint.Help().Key)
+		s.Notice = fmt.Sprintf("Hint: your last %s gained nothing; %s takes %s back, %s again goes on.", draw.Either(s.detour() == 1, "move", fmt.Sprintf("%d moves", s.detour())), s.Keys.Undo.Help().Key, draw.Either(s.detour() == 1, "it", "one"), s.Keys.Hint.Help().Key)
 	case c.nudged != s.here && !s.onlyMove():
 		c.nudged = s.here
 		o, _ := s.hinted(c.hint)

@@ -277,7 +277,7 @@ func TestSmallWindowKeepsClientsAndWords(t *testing.T) {
 			}
 			continue
 		}
-		if text := tuitest.Unwrapped(said[q.Pos]); !strings.Contains(text, strings.Join(q.Choices, "; ")+". enter ") {
+		if text := tuitest.Unwrapped(said[q.Pos]); !strings.Contains(text, numbered(q.Choices)+". enter ") {
 			t.Errorf("the answers to %q are not shown:\n%s", q.Text, said[q.Pos])
 		}
 	}
@@ -531,6 +531,15 @@ func TestNumberedEvidenceIsTold(t *testing.T) {
 			}
 		}
 	}
+}
+
+// numbered are the answers that a class chooses from.
+func numbered(choices []string) string {
+	var all []string
+	for i, c := range choices {
+		all = append(all, fmt.Sprintf("(%d) %s", i+1, c))
+	}
+	return strings.Join(all, "; ")
 }
 
 // The answer to the open question comes before everything else that shows it: it stands above the alarm.

@@ -195,13 +195,18 @@ func (z *Quiz) Ask(t *draw.Paragraphs, pos int, by *Teller) {
 // choices are the answers to choose from, or the one that was chosen, with what to do next.
 func (z *Quiz) choices(q *timeline.Question, by *Teller) string {
 	here := z.Next(q.Pos) == q.Until // else there are words before it, or a violation
-	on := by.Enter + " goes on, and the answer comes at " + trace.Brief(z.run.Now(q.Until)) + "."
+	on := by.Enter + " goes on, and the answer comes later."
+	if strings.HasPrefix(q.Text, "At ") { // the instant of another one would give it away: that of a deadlock is ten years later
+		on = by.Enter + " goes on, and the answer comes at " + trace.Brief(z.run.Now(q.Until)) + "."
+	}
 	if g, answered := z.guesses[q.Pos]; answered && g != None {
 		return "You say: " + q.Choices[g] + ". " + draw.Either(here, by.Enter+" plays on to the proof.", on)
 	}
 	var b strings.Builder
 	for i, c := range q.Choices {
-		if !by.Class {
+		if by.Class {
+			fmt.Fprintf(&b, "(%d) ", i+1) // a bare digit would seem to be a key
+		} else {
 			fmt.Fprintf(&b, "%d ", i+1)
 		}
 		b.WriteString(c + draw.Either(i+1 < len(q.Choices), "; ", ". "))
