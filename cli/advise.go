@@ -148,7 +148,7 @@ func writeAdvice(out io.Writer, d advice.Advice, outcome advice.Outcome) error {
 		b.WriteString(unlabelled(s))
 	}
 	for _, n := range d.Claims() {
-		b.WriteString(unlabelled(advice.ClaimOnConditions(n)+fmt.Sprintf(" (lockstep explain claim %d)", n)))
+		b.WriteString(unlabelled(advice.ClaimOnConditions(n) + fmt.Sprintf(" (lockstep explain claim %d)", n)))
 	}
 	fmt.Fprintf(&b, "\nRun just now, because of your answers\n")
 	for i := range d.Runs {
@@ -206,7 +206,10 @@ func writeOthers(b *strings.Builder, others []advice.Rejected) {
 	var order []string
 	locks := map[string][]string{}
 	for _, o := range others {
-		why := "would do as well, and take more"
+		why := "are enough in the runs that count, too, and take as much or more"
+		if price := o.Price(func(scenario string) string { return scenario }); price != "" {
+			why = "are enough in these, too, at the price of " + price
+		}
 		if o.By != nil {
 			why = fmt.Sprintf("%s under %s", o.By.Broken, o.By.Scenario)
 		}

@@ -165,7 +165,8 @@ type Instead struct {
 // Rejected is a lock that was not recommended.
 type Rejected struct {
 	Lock strategies.Strategy
-	By   *Run // the run with the worst forbidden code; nil if it would do as well
+	By   *Run // the run with the worst forbidden code; nil if it is enough, too
+	Runs []Run
 
 	failed int // the number of runs with a forbidden code
 }
@@ -220,7 +221,7 @@ func decide(a Answers, locks []strategies.Strategy, outcome Outcome) Advice {
 	advice.dropIdle()
 	for _, c := range all {
 		if c.lock.Name != best.lock.Name {
-			advice.Others = append(advice.Others, Rejected{c.lock, c.worst(), c.failed()})
+			advice.Others = append(advice.Others, Rejected{c.lock, c.worst(), c.runs, c.failed()})
 		}
 	}
 	return advice

@@ -137,7 +137,7 @@ func TestUnspokenAgreesWithTheRuns(t *testing.T) {
 	for _, a := range advice.All() {
 		d := advice.Decide(a, strategies.All(), outcome)
 		rest := d.Rest(scenarios.Names(), outcome)
-		text := d.Unspoken(&rest, outcome, true)
+		text := d.Unspoken(&rest, outcome, name, true)
 		begin := fmt.Sprintf("It fails in %d of the %d runs that no question is about, listed last (the worst: ", len(rest.Shown), len(scenarios.Names())-len(a.Scenarios()))
 		mishaps, wordless := d.Mishaps(rest.Shown)
 		against := "It does not protect against " + mishaps[0]
@@ -171,6 +171,15 @@ func TestUnspokenAgreesWithTheRuns(t *testing.T) {
 			want += ". Every other lock that is enough for your answers shows such things in all of these, too"
 		default:
 			want = fmt.Sprintf("shows none in %d of the %d", most, len(rest.Shown))
+			best := d.Others[slices.IndexFunc(d.Others, func(o advice.Rejected) bool { return strings.Contains(text, "or take "+o.Lock.Name+",") })]
+			for _, s := range a.Scenarios() {
+				v, _ := outcome(s, best.Lock.Name)
+				if unwanted := slices.ContainsFunc(v, func(c trace.Code) bool { return slices.Contains(a.Wants(), c) }); unwanted && !strings.Contains(text, "Its price: ") {
+					t.Errorf("%v: %s shows %s under %s, and that isn't its price: %s", a, best.Lock.Name, v, s, text)
+				}
+			}
+			text, _, _ = strings.Cut(text, " Its price: ")
+			text = strings.TrimSuffix(text, ".") + "."
 		}
 		if !strings.HasSuffix(text, want+".") {
 			t.Errorf("%v: %d others are enough, and withstand up to %d: %s", a, enough, most, text)
@@ -179,15 +188,15 @@ func TestUnspokenAgreesWithTheRuns(t *testing.T) {
 			v, known := outcome(s, lock)
 			return v, known && lock == d.Lock.Name
 		}
-		if early := d.Unspoken(&rest, unmade, true); enough > 0 && !strings.HasSuffix(early, "Rule out what happens in these.") {
+		if early := d.Unspoken(&rest, unmade, name, true); enough > 0 && !strings.HasSuffix(early, "Rule out what happens in these.") {
 			t.Errorf("%v: before the runs are made it is said: %s", a, early)
 		}
 		rest.Pending = 3
-		if early := d.Unspoken(&rest, outcome, true); strings.Contains(early, "It fails in ") || !strings.Contains(strings.Join(d.Text(&rest, outcome, name, true), " "), "3 are still to come") {
+		if early := d.Unspoken(&rest, outcome, name, true); strings.Contains(early, "It fails in ") || !strings.Contains(strings.Join(d.Text(&rest, outcome, name, true), " "), "3 are still to come") {
 			t.Errorf("%v: with runs to come it is said: %s", a, early)
 		}
 	}
-	if text := (&advice.Advice{}).Unspoken(&advice.Rest{Made: 5}, outcome, true); text != "None of the 5 runs that no question is about shows what your answers forbid, either." {
+	if text := (&advice.Advice{}).Unspoken(&advice.Rest{Made: 5}, outcome, nil, true); text != "None of the 5 runs that no question is about shows what your answers forbid, either." {
 		t.Errorf("of no runs it is said: %s", text)
 	}
 }

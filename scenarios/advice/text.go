@@ -47,7 +47,7 @@ func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) st
 		all[0] = fmt.Sprintf("%s %s.", verb, a.Lock.Name)
 	}
 	if a.Enough {
-		all = append(all, a.counted(rest)+" "+a.covered(whole), a.Unspoken(rest, outcome, whole))
+		all = append(all, a.counted(rest)+" "+a.covered(whole), a.Unspoken(rest, outcome, name, whole))
 	} else {
 		all = append(all, fmt.Sprintf("It shows %s; every other lock shows something forbidden, too.", where(a.Runs, func(r *Run) trace.Verdict { return r.Broken }, name)))
 	}
@@ -63,7 +63,7 @@ func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) st
 	switch {
 	case a.Enough:
 	case whole:
-		all = append(all, a.Unspoken(rest, outcome, whole)+" "+a.counted(rest))
+		all = append(all, a.Unspoken(rest, outcome, name, whole)+" "+a.counted(rest))
 	case rest.Pending == 0:
 		all = append(all, strings.TrimSpace(a.unprotected(rest.Shown, whole)))
 	}
@@ -284,7 +284,7 @@ func (a *Advice) unprotected(runs []Run, whole bool) string {
 
 // Unspoken says of the runs that don't decide in how many of them the lock shows what the answers forbid: a lock that is
 // enough for the answers need not withstand what no question is about.
-func (a *Advice) Unspoken(rest *Rest, outcome Outcome, whole bool) string {
+func (a *Advice) Unspoken(rest *Rest, outcome Outcome, name func(scenario string) string, whole bool) string {
 	n, all := len(rest.Shown), rest.Made+rest.Pending
 	switch {
 	case rest.Pending > 0: // about as long as what takes its place
@@ -304,8 +304,17 @@ func (a *Advice) Unspoken(rest *Rest, outcome Outcome, whole bool) string {
 		text += ". Every other lock that is enough for your answers shows such things in all of these, too"
 	default:
 		text += fmt.Sprintf(", or take %s, which is enough for your answers, too, and shows none in %d of the %d", best, spared, n)
+		i := slices.IndexFunc(a.Others, func(o Rejected) bool { return o.Lock.Name == best })
+		if price := a.Others[i].Price(name); price != "" {
+			text += ". Its price: " + price
+		}
 	}
 	return text + "."
+}
+
+// Price is what a lock that is enough shows in the runs that decide of what the answers would rather not have: "" if nothing.
+func (r *Rejected) Price(name func(scenario string) string) string {
+	return where(r.Runs, func(r *Run) trace.Verdict { return r.Unwanted }, name)
 }
 
 // times counts runs by the worst of what they show of the forbidden codes: "6 SW, 6 DG".
