@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -355,5 +356,29 @@ func TestAnswersAreToldWithTheirState(t *testing.T) {
 	}
 	if asked == 0 {
 		t.Error("nothing is asked")
+	}
+}
+
+// A page rings what proves a violation only where that is complete: a ring before it would answer the question that is open.
+func TestRingsComeWithTheViolation(t *testing.T) {
+	run := record(t, "naive-del", "late-release")
+	page, all := HTML(run), regexp.MustCompile(`<circle class="ls-ring" cx="(\d+)" cy="\d+" r="9">`)
+	rings := regexp.MustCompile(`<g data-from="(\d+)">\s*` + all.String()).FindAllStringSubmatch(page, -1)
+	if n := len(all.FindAllString(page, -1)); len(rings) != n || n < 6 {
+		t.Fatalf("%d of %d rings come with what they prove", len(rings), n)
+	}
+	later := 0
+	for _, r := range rings {
+		from, _ := strconv.Atoi(r[1]) // digits
+		at, _ := strconv.Atoi(r[2])
+		if from < labels+at {
+			t.Errorf("the ring at %d comes at %d, before its event", labels+at, from)
+		}
+		if from > labels+at {
+			later++
+		}
+	}
+	if later < 3 {
+		t.Errorf("%d rings come later than their events", later)
 	}
 }

@@ -60,9 +60,28 @@ func (d *drawing) stamps(list []stamp) {
 			d.glyph(s.shape, glyphClass(s.shape, d.ink("", s.client)), s.x, s.y, title)
 		}
 		if d.Proves(s.e) {
-			d.shape(title, `<circle class="ls-ring" cx="%d" cy="%d" r="9"`, s.x, s.y)
+			d.ring(s, title)
 		}
 	}
+}
+
+// ring is drawn around what proves a violation: on a page only once that has happened, or it would tell what comes.
+func (d *drawing) ring(s stamp, title string) {
+	if d.paged {
+		d.printf(`<g data-from="%d">`, labels+d.x[d.proven(s.e)])
+		defer d.printf("</g>")
+	}
+	d.shape(title, `<circle class="ls-ring" cx="%d" cy="%d" r="9"`, s.x, s.y)
+}
+
+// proven is the position at which the first violation is complete that an event proves.
+func (d *drawing) proven(e *trace.Event) int {
+	for _, b := range d.Breaches {
+		if slices.Contains(b.Events, e.Seq) {
+			return b.Pos
+		}
+	}
+	return d.Last()
 }
 
 // glyphClass is the look of a mark in the ink with that number.

@@ -93,7 +93,7 @@
     $("scrub").setAttribute("aria-valuetext", `event ${pos} of ${last}, ${f.time}`);
     for (const id of ["start", "prior", "back"]) $(id).disabled = pos === 0;
     for (const id of ["step", "next", "end"]) $(id).disabled = pos === last;
-    $("bang").disabled = film.breaks.length === 0 && pos === last;
+    $("bang").disabled = film.breaks.length === 0;
     if (!waits && location.hash !== "#" + pos) history.replaceState(null, "", "#" + pos);
   }
 
@@ -315,7 +315,7 @@
 
   const chapterAfter = () => film.chapters.map((c) => c.pos).find((p) => p > pos) ?? last;
   const chapterBefore = () => film.chapters.map((c) => c.pos).reverse().find((p) => p < pos) ?? 0;
-  const violation = () => film.breaks.map((b) => b.pos).find((p) => p > pos) ?? film.breaks[0]?.pos ?? last;
+  const violation = () => film.breaks.map((b) => b.pos).find((p) => p > pos) ?? film.breaks[0]?.pos ?? pos;
 
   function play(on) {
     clearTimeout(timer);
