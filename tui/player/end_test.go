@@ -37,6 +37,23 @@ func TestEndSaysWhatWasExpected(t *testing.T) {
 	}
 }
 
+// The end of a run in which nothing broke says of a bad lock that it is one, and where it fails; of a good one, and where
+// something did break, nothing.
+func TestEndSaysThatALockIsBadAllTheSame(t *testing.T) {
+	app := tuitest.RealApp(screen.NewLibrary(), tuitest.PlainTheme(false))
+	for _, c := range []struct {
+		lock, scenario string
+		says           bool
+	}{{"get-then-del", "late-release", true}, {"setpx-lua", "late-release", false}, {"get-then-del", "release-gap", false}} {
+		p := New(app, app.Library.Strategy(c.lock), app.Library.Named(c.scenario))
+		a := tuitest.Open(t, 120, 40, app, p, nil)
+		a.Press("G")
+		if v := tuitest.Unwrapped(a.View()); strings.Contains(v, "get-then-del is a bad lock all the same: it fails under release-gap.") != c.says {
+			t.Errorf("%s under %s:\n%s", c.lock, c.scenario, a.View())
+		}
+	}
+}
+
 // What the filter says when it is set agrees with the list, which has the event at the cursor in any
 // case, and neither counts events that are to come.
 func TestFilterAgreesWithItsList(t *testing.T) {

@@ -202,6 +202,9 @@ func (p *Player) tellEnd(t *draw.Paragraphs) {
 	case sc.Path() != "" && p.Title == "":
 		t.Add(draw.Dim, "", "The script doesn't say what it expects of "+lock+".")
 	}
+	if falls := p.Library.FallsTo(lock); len(verdict) == 0 && falls != "" {
+		t.Add(draw.Plain, "", lock+" is a bad lock all the same: it fails under "+falls+".")
+	}
 	want, known := sc.Expect(lock)
 	if why := screen.Reason(sc, lock); p.Title == "" && known && want.String() == verdict.String() && why != "" {
 		t.Add(draw.Plain, "", why)

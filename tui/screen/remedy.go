@@ -89,15 +89,8 @@ func (l *Library) Remedies(scenario, strategy int, t *trace.Trace, first []strin
 // tests hold the engine to it.
 func (l *Library) remedy(code trace.Code, strategy int, still trace.Verdict, later bool) Remedy {
 	r := Remedy{Code: code, Strategy: strategy, Name: l.Strategies[strategy].Name, Still: still, Later: later}
-	basics, forbidden := advice.Basics()
-	for _, name := range basics {
-		if sc := l.Named(name); sc >= 0 && !r.Bad {
-			v, _ := l.Scenarios[sc].Expect(r.Name)
-			if r.Bad = slices.ContainsFunc(v, func(c trace.Code) bool { return slices.Contains(forbidden, c) }); r.Bad {
-				r.Falls = name
-			}
-		}
-	}
+	r.Falls = l.FallsTo(r.Name)
+	r.Bad = r.Falls != ""
 	if !r.Bad && !later {
 		return r
 	}
@@ -110,6 +103,21 @@ func (l *Library) remedy(code trace.Code, strategy int, still trace.Verdict, lat
 		}
 	}
 	return r
+}
+
+// FallsTo is the first scenario that every lock has to withstand and this one doesn't: "" if there is none, which alone makes
+// no good lock.
+func (l *Library) FallsTo(lock string) string {
+	basics, forbidden := advice.Basics()
+	for _, name := range basics {
+		if sc := l.Named(name); sc >= 0 {
+			v, _ := l.Scenarios[sc].Expect(lock)
+			if slices.ContainsFunc(v, func(c trace.Code) bool { return slices.Contains(forbidden, c) }) {
+				return name
+			}
+		}
+	}
+	return ""
 }
 
 // whole reports whether each failure has a lock that shows none.
