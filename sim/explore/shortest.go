@@ -1,10 +1,8 @@
 package explore
 
 import (
-	"encoding/binary"
 	"slices"
 
-	"lockstep/sim/explore/intern"
 	"lockstep/sim/explore/space"
 	"lockstep/sim/trace"
 )
@@ -47,17 +45,18 @@ type pathNode struct {
 	parent int32        // the index of the node before, or -1
 	by     space.Choice // that leads here from there
 	last   int8         // the client that acted last, or -1
-	state  []uint32     // packed; nil if the node is an end
-	ends   space.Codes  // of an end: the violations that the path to it has
+	stale  bool         // another path to its state has turned out to come first
+	ends   space.Codes  // of an end, which has no state: the violations that the path to it has
 }
+
+// passed reports whether time passed last.
+func (p *pathNode) passed() bool { return p.by.Kind == space.Passes }
 
 // shortest is a search for the least schedules, by Dijkstra's algorithm.
 type shortest struct {
 	x     *space.Explorer
-	nodes intern.Chunks[pathNode]       // all, by index
+	nodes statedNodes                   // all
 	queue []waiting                     // the heap of those that are not expanded yet
-	first map[string]int32              // for each state, as key has it, the node that comes first
-	key   []byte                        // of one
 	left  space.Codes                   // violations that are still looked for
 	got   map[trace.Code][]space.Choice // the least path to each that was found
 }
@@ -119,12 +118,12 @@ func findShortest(m *space.Model, wanted space.Codes, stop func() bool) (map[tra
 
 // shortestFrom returns a search that begins in the explorer's state, to which a path has led.
 func shortestFrom(x *space.Explorer, wanted space.Codes, path []space.Choice) *shortest {
-	q := &shortest{x: x, first: map[string]int32{}, left: wanted, got: map[trace.Code][]space.Choice{}}
-	begin := pathNode{parent: -1, last: lastOf(path), state: x.StateID()} // to go on with the same client is no switch
+	q := &shortest{x: x, nodes: statedNodes{width: x.Width}, left: wanted, got: map[trace.Code][]space.Choice{}}
+	begin := pathNode{parent: -1, last: lastOf(path)} // to go on with the same client is no switch
 	if n := len(path); n > 0 {
 		begin.by = path[n-1] // and to wait once more is no step
 	}
-	q.add(begin)
+	q.add(begin, x.StateID())
 	return q
 }
 
@@ -133,12 +132,11 @@ func shortestFrom(x *space.Explorer, wanted space.Codes, path []space.Choice) *s
 func (q *shortest) run(stop func() bool) error {
 	for n := 0; len(q.queue) > 0 && q.left != 0 && (n%256 != 0 || !stop()); n++ {
 		i := q.pop()
-		p := q.nodes.At(uint32(i))
-		if p.ends != 0 {
+		switch p := q.node(i); {
+		case p.ends != 0:
 			q.reach(i, p.ends)
 			continue
-		}
-		if q.first[string(q.keyOf(p))] != i {
+		case p.stale:
 			continue
 		}
 		q.expand(i)
@@ -149,41 +147,20 @@ func (q *shortest) run(stop func() bool) error {
 	return nil
 }
 
-// add adds a node to the heap, unless its state is there, or was expanded, with a lesser place. A node
-// at which time merely passes on has the place of the one before in the order: where time stops on
+// add adds a node to the heap, unless its packed state is there, or was expanded, with a lesser place. A
+// node at which time merely passes on has the place of the one before in the order: where time stops on
 // its way doesn't decide which of two schedules is preferred.
-func (q *shortest) add(p pathNode) {
-	n := int32(q.nodes.Count.Load())
-	p.order = n
-	if p.by.Kind == space.Passes && p.parent >= 0 && q.node(p.parent).by.Kind == space.Passes {
+func (q *shortest) add(p pathNode, state []uint32) {
+	p.order = q.nodes.count()
+	if p.passed() && p.parent >= 0 && q.node(p.parent).passed() {
 		p.order = q.node(p.parent).order
 	}
-	if p.ends == 0 {
-		key := q.keyOf(&p)
-		if known, is := q.first[string(key)]; is && !p.before(&q.node(known).place) {
-			return
-		}
-		q.first[string(key)] = n
+	if n, added := q.nodes.add(p, state); added {
+		q.push(waiting{p.place, n})
 	}
-	q.nodes.Add(p)
-	q.push(waiting{p.place, n})
 }
 
-func (q *shortest) node(i int32) *pathNode { return q.nodes.At(uint32(i)) }
-
-// keyOf returns what tells a node's state from others, in bytes that are valid until the next call.
-func (q *shortest) keyOf(p *pathNode) []byte {
-	q.key = q.key[:0]
-	for _, w := range p.state {
-		q.key = binary.LittleEndian.AppendUint32(q.key, w)
-	}
-	passed := byte(0)
-	if p.by.Kind == space.Passes {
-		passed = 1
-	}
-	q.key = append(q.key, byte(p.last), passed)
-	return q.key
-}
+func (q *shortest) node(i int32) *pathNode { return q.nodes.at(i) }
 
 // reach keeps the path to a node for those of its violations that are still looked for.
 func (q *shortest) reach(i int32, ends space.Codes) {
@@ -208,16 +185,16 @@ func (q *shortest) path(i int32) (choices []space.Choice) {
 
 // expand adds the successors of a node.
 func (q *shortest) expand(i int32) {
-	x, p := q.x, q.node(i)
-	x.Visit(p.state)
+	x, p, state := q.x, q.node(i), q.nodes.state(i)
+	x.Visit(state)
 	if (x.Over() || x.Asleep()) && q.left.Has(trace.PD) && x.Deadlocked() {
-		q.add(pathNode{place: place{cost: p.cost}, parent: i, ends: trace.SetOf(trace.PD)})
+		q.add(pathNode{place: place{cost: p.cost}, parent: i, ends: trace.SetOf(trace.PD)}, nil)
 		return
 	}
 	for _, c := range x.Enabled() {
 		x.Back()
 		next := pathNode{place: place{cost: q.price(p, c), early: p.early}, parent: i, by: c, last: p.last}
-		if c.Kind == space.Passes && p.by.Kind != space.Passes {
+		if next.passed() && !p.passed() {
 			next.early += x.Early()
 		}
 		if c.Acts() {
@@ -227,10 +204,9 @@ func (q *shortest) expand(i int32) {
 		if x.Found&q.left != 0 {
 			end := next
 			end.ends = x.Found & q.left
-			q.add(end)
+			q.add(end, nil)
 		}
-		next.state = x.Packed(p.state)
-		q.add(next)
+		q.add(next, x.Packed(state))
 	}
 }
 
@@ -238,7 +214,7 @@ func (q *shortest) expand(i int32) {
 // to make.
 func (q *shortest) price(p *pathNode, c space.Choice) cost {
 	sum := p.cost
-	if c.Kind != space.Passes || p.by.Kind != space.Passes {
+	if c.Kind != space.Passes || !p.passed() {
 		sum.steps++
 	}
 	switch {

@@ -220,14 +220,14 @@ func (x *Explorer) Visit(state []uint32) {
 func (x *Explorer) Back() { x.s.copyFrom(&x.from) }
 
 // Packed returns the packed state that the explorer is in. It has come there by one choice
-// from the given one, which it has visited.
+// from the given one, which it has visited. It uses the result again when it is called next.
 func (x *Explorer) Packed(from []uint32) []uint32 {
 	x.successors = x.successors[:0]
 	if x.habits.endless && !x.eachStep {
 		x.tidy()
 	}
 	x.packOnce(from)
-	return slices.Clone(x.Followed())
+	return x.Followed()
 }
 
 // Client returns what the rules know of client i in a packed state, how much longer its lease is
