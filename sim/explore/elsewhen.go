@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"lockstep/sim/explore/space"
+	"lockstep/sim/process"
 	"lockstep/sim/trace"
 )
 
@@ -23,29 +26,58 @@ var starts = func() []time.Duration {
 // elsewhen searches brief schedules that begin at other times, and returns in what they differ,
 // or nothing. What a lock writes may differ, as long as nothing comes of it. A search lets all its
 // schedules begin at the same time, and means every time.
-func elsewhen(ctx context.Context, m *space.Model) (differs string, err error) {
-	if !m.Timed() {
+func (s *search) elsewhen(ctx context.Context) (differs string, err error) {
+	if !s.Timed() {
 		return "", nil
 	}
-	now, err := begin(ctx, m, 0)
+	now, err := begin(ctx, s.Model, 0, s.workers())
 	if err != nil {
 		return "", err
 	}
-	for _, later := range starts {
-		then, err := begin(ctx, m, later)
-		if err != nil || ctx.Err() != nil {
-			return "", err
+	for i, then := range s.beginAll(ctx, now) {
+		if then.err != nil || ctx.Err() != nil {
+			return "", then.err
 		}
 		if then == now {
 			continue
 		}
 		part := "the date or the time of day"
-		if later < time.Second {
+		if starts[i] < time.Second {
 			part = "the fraction of a second that a clock shows"
 		}
-		return fmt.Sprintf("the lock goes on otherwise depending on %s: schedules that begin %s later have other situations", part, trace.Duration(later)), nil
+		return fmt.Sprintf("the lock goes on otherwise depending on %s: schedules that begin %s later have other situations", part, trace.Duration(starts[i])), nil
 	}
 	return "", nil
+}
+
+// beginAll returns what the schedules have that begin at each of starts, up to the first that don't have the same
+// as those that begin now. Workers search those of several starts at once, unless clients may share
+// variables: their code must not run at the same time then.
+func (s *search) beginAll(ctx context.Context, now beginning) []beginning {
+	all := make([]beginning, len(starts))
+	workers := s.workers()
+	if s.Bounds.Remembers {
+		workers = 1
+	}
+	var next, count atomic.Int64
+	var stop atomic.Bool
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for !stop.Load() {
+				i := next.Add(1) - 1
+				if i >= int64(len(starts)) {
+					return
+				}
+				all[i], all[i].err = begin(ctx, s.Model, starts[i], 1)
+				if count.Add(1); all[i] != now || ctx.Err() != nil {
+					stop.Store(true)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return all[:count.Load()] // a worker ends what it has begun
 }
 
 // beginning is what the schedules that begin at some time have: how many different situations,
@@ -54,16 +86,18 @@ type beginning struct {
 	outlines int
 	digest   uint64
 	found    space.Codes
+	err      error
 }
 
 // begin searches brief schedules that begin at another time.
-func begin(ctx context.Context, m *space.Model, later time.Duration) (b beginning, err error) {
+func begin(ctx context.Context, m *space.Model, later time.Duration, workers int) (b beginning, err error) {
+	defer process.CatchPanic(&err)
 	other, err := m.Elsewhen(later)
 	if err != nil {
 		return b, err
 	}
 	defer other.Close() //nolint:errcheck // nothing is written
-	s := &search{Model: other}
+	s := &search{Model: other, opt: Options{Workers: workers}}
 	if err := s.run(ctx); err != nil && s.why == "" {
 		return b, err
 	}

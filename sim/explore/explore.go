@@ -356,7 +356,7 @@ func (s *search) everywhere(ctx context.Context) error {
 		s.halt(s.Measured)
 		return nil
 	}
-	differs, err := elsewhen(ctx, s.Model)
+	differs, err := s.elsewhen(ctx)
 	if differs != "" {
 		s.halt(differs)
 	}

@@ -1,0 +1,66 @@
+package explore
+
+import (
+	"context"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"lockstep/sim/explore/space"
+	"lockstep/strategies"
+)
+
+// afternoons lets a record live for less time in the afternoon.
+func afternoons(ctx context.Context, l *timedLock) error {
+	ttl := l.TTL
+	if l.Clock.Now().UTC().Hour() >= 12 {
+		ttl /= 2
+	}
+	won, err := l.rdb.SetNX(ctx, l.key, l.Token(), ttl).Result()
+	if err == nil && !won {
+		err = strategies.ErrNotAcquired
+	}
+	return err
+}
+
+// TestElsewhen names the first of the other times at which a lock does otherwise, however many workers search, and
+// finds nothing of a lock to which the time of day doesn't matter. Of a lock that may keep variables in
+// closures the code never runs twice at once.
+func TestElsewhen(t *testing.T) {
+	for _, remembers := range []bool{false, true} {
+		for workers := 1; workers <= 4; workers++ {
+			var running, twice atomic.Int64
+			alone := func(ctx context.Context, l *timedLock) error {
+				if running.Add(1) > 1 {
+					twice.Add(1)
+				}
+				runtime.Gosched()
+				running.Add(-1)
+				return serverTime(ctx, l)
+			}
+			for _, of := range []struct {
+				lock strategies.Strategy
+				want string
+			}{{timed(afternoons), "schedules that begin 13h31m0s later have other situations"}, {timed(alone), ""}} {
+				b := Defaults(of.lock)
+				b.Remembers = remembers
+				m, err := space.NewModel(b, true)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s := &search{Model: m, opt: Options{Workers: workers}}
+				differs, err := s.elsewhen(t.Context())
+				if err != nil || !strings.HasSuffix(differs, of.want) || (differs == "") != (of.want == "") {
+					t.Errorf("%d workers, remembers %t: %q, %v, and not %q", workers, remembers, differs, err, of.want)
+				}
+				if err := m.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+			if n := twice.Load(); remembers && n > 0 {
+				t.Errorf("%d workers have run the code at once %d times", workers, n)
+			}
+		}
+	}
+}
