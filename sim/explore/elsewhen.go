@@ -23,22 +23,44 @@ var starts = func() []time.Duration {
 		day, 2 * day, 3 * day, 4 * day, 5 * day, 6 * day, 17 * day, 45 * day, 110 * day, 200 * day, 290 * day, 1500 * day, 9000 * day}
 }()
 
+// elsewhenBeside begins with elsewhen, if the search needs that, and goes on with it while the least schedules
+// are looked for. differs waits for the answer; done only for the end. Of a lock whose code must not run twice
+// at the same time, it has the answer before it returns.
+func (s *search) elsewhenBeside(ctx context.Context) (differs func() (string, error), done func()) {
+	if !s.oneTime {
+		return func() (string, error) { return "", nil }, func() {}
+	}
+	var text string
+	var err error
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		defer process.CatchPanic(&err)
+		text, err = s.elsewhen(ctx)
+	})
+	if s.Bounds.Remembers {
+		wg.Wait()
+	}
+	return func() (string, error) {
+		wg.Wait()
+		return text, err
+	}, wg.Wait
+}
+
 // elsewhen searches brief schedules that begin at other times, and returns in what they differ,
 // or nothing. What a lock writes may differ, as long as nothing comes of it. A search lets all its
 // schedules begin at the same time, and means every time.
 func (s *search) elsewhen(ctx context.Context) (differs string, err error) {
-	if !s.Timed() {
-		return "", nil
-	}
 	now, err := begin(ctx, s.Model, 0, s.workers())
 	if err != nil {
 		return "", err
 	}
 	for i, then := range s.beginAll(ctx, now) {
-		if then.err != nil || ctx.Err() != nil {
+		switch {
+		case then.err != nil:
 			return "", then.err
-		}
-		if then == now {
+		case ctx.Err() != nil:
+			return "the search of schedules that begin at other times was cut off", nil
+		case then == now:
 			continue
 		}
 		part := "the date or the time of day"

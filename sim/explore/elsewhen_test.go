@@ -54,6 +54,11 @@ func TestElsewhen(t *testing.T) {
 				if err != nil || !strings.HasSuffix(differs, of.want) || (differs == "") != (of.want == "") {
 					t.Errorf("%d workers, remembers %t: %q, %v, and not %q", workers, remembers, differs, err, of.want)
 				}
+				cut, stop := context.WithCancel(t.Context())
+				stop()
+				if differs, err := s.elsewhen(cut); err != nil || !strings.HasSuffix(differs, "was cut off") {
+					t.Errorf("a search that was cut off says %q, %v", differs, err)
+				}
 				if err := m.Close(); err != nil {
 					t.Error(err)
 				}

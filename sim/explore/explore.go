@@ -233,10 +233,24 @@ func searchModel(ctx context.Context, m *space.Model, opt Options, v Vacuity) (*
 		}
 		return r, err
 	}
-	if err := conclude(ctx, m, r, found, opt); err != nil {
+	return s.concludeBounded(ctx, r, found, opt)
+}
+
+// concludeBounded finds the least schedules of a search within bounds, and at the same time whether schedules
+// that begin at other times go the same way. If they don't, nothing is decided of what wasn't found.
+func (s *search) concludeBounded(ctx context.Context, r *Result, found space.Codes, opt Options) (*Result, error) {
+	differs, done := s.elsewhenBeside(ctx)
+	defer done()
+	err := conclude(ctx, s.Model, r, found, opt)
+	if why, failed := differs(); failed != nil {
+		return nil, failed
+	} else if why != "" {
+		r.Complete, r.Why = false, why
+	}
+	if err != nil {
 		return nil, err
 	}
-	if err := retell(r, m); err != nil {
+	if err := retell(r, s.Model); err != nil {
 		return nil, err
 	}
 	return r, r.smaller(ctx)
@@ -342,7 +356,7 @@ func (s *search) decided(m *space.Model) bool {
 }
 
 // everywhere halts a search whose schedules aren't those of any time and any length, or whose instants don't
-// suffice however many rounds it takes.
+// suffice however many rounds it takes. Of other times it only notes that they remain to be looked at.
 func (s *search) everywhere(ctx context.Context) error {
 	if s.Bounds.Endless() {
 		if err := s.StillDigital(ctx); space.Unlearned(err) {
@@ -356,11 +370,8 @@ func (s *search) everywhere(ctx context.Context) error {
 		s.halt(s.Measured)
 		return nil
 	}
-	differs, err := s.elsewhen(ctx)
-	if differs != "" {
-		s.halt(differs)
-	}
-	return err
+	s.oneTime = s.Timed()
+	return nil
 }
 
 // smaller finds counterexamples within smaller bounds for those violations whose least

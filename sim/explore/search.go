@@ -59,6 +59,7 @@ type search struct {
 	stop     atomic.Bool
 	why      string // the reason if it was stopped early
 	cut      bool   // it was stopped before all levels were searched
+	oneTime  bool   // all its schedules begin at one time, and nobody has looked yet whether others go the same way: see elsewhen
 	mu       sync.Mutex
 	err      error
 	pool     []*space.Explorer // one for each worker
