@@ -78,22 +78,12 @@ type row struct {
 	mark  Mark
 	why   string // of NoMark: the reason
 	on    lanes
-	doer  doer
 	arrow Arrow
 }
 
-// doer is the actor of an event.
-type doer uint8
-
-const (
-	byClient doer = iota
-	byNode
-	byOther // the network, or the store
-)
-
 // table has a row for each kind of event. An event that proves a violation is
 // pointed out in its lanes even if it has no mark.
-var table = [...]row{
+var table = withFaults([trace.Kinds]row{
 	trace.KindNone:          {why: "it does not occur"},
 	trace.KindWant:          {why: "the client has only its errand: the acquisition follows", on: onClient},
 	trace.KindAcquire:       {why: "the belief's bar begins here", on: onClient},
@@ -112,14 +102,14 @@ var table = [...]row{
 	trace.KindLapse:         {why: "the belief's bar changes here", on: onClient},
 
 	trace.KindSend:        {mark: Sends, on: onClient, arrow: ToNode},
-	trace.KindExecute:     {why: "the record's bar shows what it changed; only one that completes a violation is bad", on: onNode, doer: byNode},
+	trace.KindExecute:     {why: "the record's bar shows what it changed; only one that completes a violation is bad", on: onNode},
 	trace.KindReceive:     {why: "what the client makes of the reply has a mark", on: onClient, arrow: FromNode},
 	trace.KindTimeout:     {mark: GivesUp, on: onClient},
-	trace.KindUnreachable: {mark: Loses, on: onNode, doer: byNode},
+	trace.KindUnreachable: {mark: Loses, on: onNode},
 	trace.KindDisconnect:  {mark: Loses, on: onClient, arrow: FromNode},
-	trace.KindLost:        {mark: Loses, on: onClient, doer: byOther},
-	trace.KindBlock:       {why: "the client's command has a mark, and so has what comes of it", on: onNode, doer: byNode},
-	trace.KindPush:        {why: "the subscriber's receipt has an arrow", on: onNode, doer: byNode},
+	trace.KindLost:        {mark: Loses, on: onClient},
+	trace.KindBlock:       {why: "the client's command has a mark, and so has what comes of it", on: onNode},
+	trace.KindPush:        {why: "the subscriber's receipt has an arrow", on: onNode},
 
 	trace.KindClock: {why: "it changes nothing by itself", on: onClient},
 	trace.KindSleep: {mark: Retries, on: onClient},
@@ -129,30 +119,36 @@ var table = [...]row{
 	trace.KindRead:   {mark: Reads, on: onClient | onStore, arrow: ToStore},
 	trace.KindWrite:  {mark: Writes, on: onClient | onStore, arrow: ToStore},
 	trace.KindQuery:  {mark: Reads, on: onClient | onStore, arrow: ToStore},
-	trace.KindReject: {mark: Rejected, on: onClient | onStore, doer: byOther, arrow: FromStore},
-	trace.KindUpdate: {mark: Jumps, on: onStore, doer: byOther},
+	trace.KindReject: {mark: Rejected, on: onClient | onStore, arrow: FromStore},
+	trace.KindUpdate: {mark: Jumps, on: onStore},
 
-	trace.KindExpire: {why: "the record's bar ends here", on: onNode, doer: byNode},
-	trace.KindEvict:  {mark: Jumps, on: onNode, doer: byNode},
-	trace.KindFlush:  {mark: Jumps, on: onNode, doer: byNode},
-	trace.KindStray:  {mark: Jumps, on: onNode, doer: byNode},
+	trace.KindExpire: {why: "the record's bar ends here", on: onNode},
 
-	trace.KindReplicate: {why: "the bar of the replica's record shows what it changed", on: onNode, doer: byNode},
-	trace.KindSync:      {why: "the bar of the replica's record shows what was copied", on: onNode, doer: byNode},
-	trace.KindFailover:  {mark: Jumps, on: onNode, doer: byNode},
+	trace.KindReplicate: {why: "the bar of the replica's record shows what it changed", on: onNode},
+	trace.KindSync:      {why: "the bar of the replica's record shows what was copied", on: onNode},
 
-	trace.KindPause:     {why: "the bar of the deeds changes here", on: onClient},
-	trace.KindResume:    {mark: Resumes, on: onClient},
-	trace.KindCrash:     {mark: Crashes, on: onClient},
-	trace.KindHang:      {why: "the bar of the deeds changes here", on: onClient},
-	trace.KindExit:      {mark: Jumps, on: onClient},
-	trace.KindThreadEnd: {mark: Jumps, on: onClient},
-	trace.KindWallStep:  {mark: Jumps, on: onClient},
-	trace.KindNodeStep:  {mark: Jumps, on: onNode, doer: byNode},
-	trace.KindDown:      {mark: Falls, on: onNode, doer: byNode},
-	trace.KindUp:        {mark: Resumes, on: onNode, doer: byNode},
-	trace.KindNetwork:   {why: "it concerns a link, which has no lane; the commands that meet it have marks", doer: byOther},
-	trace.KindStop:      {why: "the bar of the deeds ends here", on: onClient},
+	trace.KindPause:   {why: "the bar of the deeds changes here", on: onClient},
+	trace.KindResume:  {mark: Resumes, on: onClient},
+	trace.KindCrash:   {mark: Crashes, on: onClient},
+	trace.KindHang:    {why: "the bar of the deeds changes here", on: onClient},
+	trace.KindDown:    {mark: Falls, on: onNode},
+	trace.KindUp:      {mark: Resumes, on: onNode},
+	trace.KindNetwork: {why: "it concerns a link, which has no lane; the commands that meet it have marks"},
+	trace.KindStop:    {why: "the bar of the deeds ends here", on: onClient},
+})
+
+// withFaults adds the rows of the faults that are marked alike, which their meanings tell apart.
+func withFaults(rows [trace.Kinds]row) [trace.Kinds]row {
+	for k := range trace.Kind(trace.Kinds) {
+		switch {
+		case k.Means() == "":
+		case k.AtClient():
+			rows[k] = row{mark: Jumps, on: onClient}
+		case k.AtNode():
+			rows[k] = row{mark: Jumps, on: onNode}
+		}
+	}
+	return rows
 }
 
 // Mark returns the mark of an event, or NoMark.
@@ -186,7 +182,7 @@ func (t *Timeline) In(l Lane, e *trace.Event) bool {
 // Doer returns the client that is the actor of an event, or trace.None if a node, the network
 // or the store is.
 func (t *Timeline) Doer(e *trace.Event) int {
-	if table[e.Kind].doer != byClient {
+	if !e.Kind.AtClient() {
 		return trace.None
 	}
 	return e.Client
@@ -194,7 +190,7 @@ func (t *Timeline) Doer(e *trace.Event) int {
 
 // NodeOf returns the node that is the actor of an event, or trace.None.
 func NodeOf(e *trace.Event) int {
-	if table[e.Kind].doer != byNode {
+	if !e.Kind.AtNode() {
 		return trace.None
 	}
 	return e.Node

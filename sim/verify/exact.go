@@ -337,43 +337,55 @@ func (x *Exact) appended(e *trace.Event) error {
 	return nil
 }
 
+// doings are the events at a server that are no command of a client's, and what a replay does then. For all others see
+// deeds.
+var doings = map[trace.Kind]func(*Exact, *trace.Event) error{
+	trace.KindExpire:    func(*Exact, *trace.Event) error { return nil }, // the clock says it all
+	trace.KindFlush:     (*Exact).forgetScripts,
+	trace.KindNodeStep:  (*Exact).arriveAfterJump,
+	trace.KindDown:      (*Exact).stop,
+	trace.KindUp:        (*Exact).start,
+	trace.KindReplicate: (*Exact).replicate,
+	trace.KindSync:      (*Exact).sync,
+	trace.KindFailover:  (*Exact).promote,
+}
+
 // fault implements host. It halts with Resync where a replicated server comes back.
 func (x *Exact) fault(e *trace.Event) error {
 	s := x.use.all[e.Node]
 	if s.process == nil && e.Kind == trace.KindFlush {
 		return nil // it has forgotten its scripts already
 	}
-	var err error
-	switch e.Kind {
-	case trace.KindExpire: // the clock says it all
-	case trace.KindEvict:
-		_, err = s.ask("DEL", x.run.Trace.Key)
-	case trace.KindStray:
-		_, err = s.ask("RPUSH", x.run.Trace.Key, "job")
-	case trace.KindFlush:
-		_, err = s.ask("SCRIPT", "FLUSH")
-	case trace.KindNodeStep:
-		err = x.arriveAfterJump(e)
-	case trace.KindDown:
-		err = x.stop(e)
-	case trace.KindUp:
-		if s.gate != nil || x.followed(e.Node) {
-			return halt(Resync)
-		}
-		err = s.start()
-	case trace.KindReplicate:
-		err = x.replicate(e)
-	case trace.KindSync:
-		err = x.sync(e)
-	case trace.KindFailover:
-		err = x.promote(e)
-	default:
-		return fmt.Errorf("a replay doesn't know %s", e.Kind)
+	do, known := doings[e.Kind]
+	if !known {
+		do = (*Exact).command
 	}
+	err := do(x, e)
 	if err == nil && s.process != nil {
 		err = x.appended(e)
 	}
 	return err
+}
+
+func (x *Exact) command(e *trace.Event) error {
+	words, err := deed(x.run.Trace, e, func(key string) string { return key })
+	if err == nil {
+		_, err = x.use.all[e.Node].ask(words...)
+	}
+	return err
+}
+
+func (x *Exact) forgetScripts(e *trace.Event) error {
+	_, err := x.use.all[e.Node].ask("SCRIPT", "FLUSH")
+	return err
+}
+
+func (x *Exact) start(e *trace.Event) error {
+	s := x.use.all[e.Node]
+	if s.gate != nil || x.followed(e.Node) {
+		return halt(Resync)
+	}
+	return s.start()
 }
 
 // Resync is why the replay of a run stops where a server of a replicated pair comes back: a

@@ -389,15 +389,9 @@ func (l *Live) rows(server int, keys []string) ([]row, error) {
 
 // fault implements host.
 func (l *Live) fault(e *trace.Event) error {
-	switch key := l.key(e.Node, l.run.Trace.Key); e.Kind {
+	switch e.Kind {
 	case trace.KindExpire:
 		return l.expire(e)
-	case trace.KindEvict:
-		_, err := l.adminOf(e.Node).ask("DEL", key)
-		return err
-	case trace.KindStray:
-		_, err := l.adminOf(e.Node).ask("RPUSH", key, "job")
-		return err
 	case trace.KindFlush: // the server's cache is its own
 		l.salts[e.Node]++
 		return nil
@@ -405,8 +399,14 @@ func (l *Live) fault(e *trace.Event) error {
 		return halt("the clock of a server that isn't ours can't be set")
 	case trace.KindDown, trace.KindUp:
 		return halt("a server that isn't ours can't be restarted")
+	case trace.KindReplicate, trace.KindSync, trace.KindFailover:
+		return halt("a server that isn't ours gets no replicas")
 	}
-	return halt("a server that isn't ours gets no replicas")
+	words, err := deed(l.run.Trace, e, func(key string) string { return l.key(e.Node, key) })
+	if err == nil {
+		_, err = l.adminOf(e.Node).ask(words...)
+	}
+	return err
 }
 
 // expire waits until keys are gone, which were stored somewhat later than in the run. It

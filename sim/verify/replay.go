@@ -259,13 +259,27 @@ func (p *replay) close(e *trace.Event) bool {
 }
 
 // acts reports whether an event happens at its server.
-func acts(k trace.Kind) bool {
-	switch k {
-	case trace.KindExecute, trace.KindBlock, trace.KindPush, trace.KindExpire, trace.KindEvict, trace.KindFlush, trace.KindStray,
-		trace.KindReplicate, trace.KindSync, trace.KindFailover, trace.KindNodeStep, trace.KindDown, trace.KindUp:
-		return true
+func acts(k trace.Kind) bool { return k.AtNode() && k != trace.KindUnreachable } // that is a command which no server got
+
+// deeds are the faults that are one command at a real server, with the lock's key there and the keys that the event
+// changes.
+var deeds = map[trace.Kind]func(lock string, changed []string) []string{
+	trace.KindEvict: func(lock string, _ []string) []string { return []string{"DEL", lock} },
+	trace.KindStray: func(lock string, _ []string) []string { return []string{"RPUSH", lock, "job"} },
+}
+
+// deed returns the command that an event is at a real server, where place tells the name of a key. It fails if it is
+// none.
+func deed(t *trace.Trace, e *trace.Event, place func(key string) string) ([]string, error) {
+	command, known := deeds[e.Kind]
+	if !known {
+		return nil, fmt.Errorf("a replay doesn't know %s", e.Kind)
 	}
-	return false
+	var changed []string
+	for _, ch := range e.Changes {
+		changed = append(changed, place(ch.Key))
+	}
+	return command(place(t.Key), changed), nil
 }
 
 // follow keeps an account of the clients' connections: go-redis closes one on which a reply

@@ -370,8 +370,8 @@ func TestLegendTellsFaultsApart(t *testing.T) {
 	none := timeline.New(&trace.Trace{})
 	for kind := range trace.Kind(trace.Kinds) {
 		m := none.Mark(&trace.Event{Kind: kind, Phase: trace.PhaseAcquire})
-		if is := m == timeline.Jumps || m == timeline.Refused || m == timeline.Retries; is != (meanings[kind] != "") {
-			t.Errorf("%v: has a mark with several meanings: %v, and the meaning %q", kind, is, meanings[kind])
+		if is := m == timeline.Jumps || m == timeline.Refused || m == timeline.Retries; is != (meaning(kind) != "") {
+			t.Errorf("%v: has a mark with several meanings: %v, and the meaning %q", kind, is, meaning(kind))
 		}
 	}
 }

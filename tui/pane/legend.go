@@ -50,13 +50,18 @@ func laneSigns(g *draw.Glyphs) []draw.Sign {
 	}
 }
 
-// meanings are those of the signs that have several: of that for all that befalls a client, a server or the
-// store, and of that for a refusal, after which not everybody asks again.
-var meanings = map[trace.Kind]string{
-	trace.KindWallStep: "its clock jumps", trace.KindNodeStep: "its clock jumps", trace.KindExit: "its process is told to exit", trace.KindThreadEnd: "a thread of it ends",
-	trace.KindEvict: "it drops a key", trace.KindFlush: "it forgets its scripts", trace.KindFailover: "it takes over", trace.KindStray: "another program writes the key",
-	trace.KindUpdate:  "the database has a new version",
-	trace.KindRefused: "is refused", trace.KindSleep: "waits before it asks again", trace.KindAwait: "waits before it asks again",
+// meaning is that of an event whose sign has several: of that for all that befalls a client, a server or the store, and
+// of that for a refusal, after which not everybody asks again. All other signs have one, in laneSigns.
+func meaning(k trace.Kind) string {
+	switch k {
+	case trace.KindUpdate:
+		return "the database has a new version"
+	case trace.KindRefused:
+		return "is refused"
+	case trace.KindSleep, trace.KindAwait:
+		return "waits before it asks again"
+	}
+	return k.Means()
 }
 
 // signsOf explains the signs that are drawn, each meaning of each once.

@@ -127,7 +127,7 @@ func (tl *plot) drawn() Drawn {
 			if s.glyph == tl.Theme.Enter || s.glyph == tl.Theme.Leave {
 				d.frame[tl.Theme.Enter+" "+tl.Theme.Leave] = true
 			}
-			if sign := (draw.Sign{s.glyph, meanings[s.kind]}); sign[1] != "" && !slices.Contains(d.faults, sign) {
+			if sign := (draw.Sign{s.glyph, meaning(s.kind)}); sign[1] != "" && !slices.Contains(d.faults, sign) {
 				d.faults = append(d.faults, sign)
 			}
 		}
