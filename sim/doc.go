@@ -7,7 +7,7 @@
 //
 //   - trace: events, the state that they add up to, verdicts, text, JSON and the hash.
 //   - redis: one server, which is a miniredis with a clock, a disk and a script engine of
-//     its own. resp reads the protocol.
+//     its own. resp reads the protocol, and spelling the words of commands as Redis does.
 //   - process: client code. It runs a strategy's go-redis code in coroutines, on a
 //     [process.Host].
 //   - monitor: the rules for violations, which the search shares.
@@ -27,8 +27,8 @@
 //   - bubble makes a strategy of a lock library, for tests.
 //
 // Some stand by themselves: claims lists the claims about locks, each of which a test of this
-// package tries to refute; audit reads the log of a real server; suggest words the errors about
-// unknown names; and testenv tells tests how much they are to do.
+// package tries to refute; audit reads the log of a real server; parse reads the words of a schedule;
+// suggest words the errors about unknown names; and testenv tells tests how much they are to do.
 //
 // # A run
 //

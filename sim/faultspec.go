@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"lockstep/sim/parse"
 	"lockstep/sim/trace"
 )
 
@@ -28,7 +29,7 @@ type FaultSpec struct {
 
 	params []Param
 	of     func(Fault) ([]Param, bool)
-	parse  func(*fields) Fault
+	parse  func(*parse.Fields) Fault
 }
 
 // MenuItem is an entry of the sandbox's menu: a fault by its label.
@@ -103,10 +104,10 @@ func spec[T Fault](s FaultSpec, params func(*T) []Param) FaultSpec {
 		own, is := f.(T)
 		return params(&own), is
 	}
-	s.parse = func(words *fields) Fault {
+	s.parse = func(f *parse.Fields) Fault {
 		own := new(T)
 		for _, p := range params(own) {
-			p.read(words)
+			p.read(f)
 		}
 		return *own
 	}
@@ -114,23 +115,23 @@ func spec[T Fault](s FaultSpec, params func(*T) []Param) FaultSpec {
 }
 
 // read takes the parameter's word from a schedule.
-func (p Param) read(words *fields) {
+func (p Param) read(f *parse.Fields) {
 	switch to := p.to.(type) {
 	case *string:
-		*to = words.word()
+		*to = f.Next()
 	case *[]string:
-		*to = words.names()
+		*to = f.Names()
 	case *bool:
-		*to = words.half()
+		parse.Read(f, to, halfOf)
 	case *Direction:
-		*to = words.direction()
+		parse.Read(f, to, ParseDirection)
 	case *int:
-		words.int(to)
+		parse.Read(f, to, parse.Number)
 	case *time.Duration:
 		if p.Type == ParamJump {
-			words.jump(to)
+			readJump(f, to)
 		} else {
-			words.span(to)
+			readSpan(f, to)
 		}
 	}
 }
@@ -193,13 +194,13 @@ func Args(f Fault) []string {
 // count that schedules leave out may lack.
 // Its error names a parameter that cannot be read, or a wrong number of them.
 func (s *FaultSpec) Make(args ...string) (Fault, error) {
-	words := fields{parts: slices.Clone(args)}
+	parts := parse.Fields{Parts: slices.Clone(args)}
 	if n := len(s.params); n == len(args)+1 && s.params[n-1].omitted {
-		words.parts = append(words.parts, "1")
+		parts.Parts = append(parts.Parts, "1")
 	}
-	words.expect(len(s.params))
-	f := s.parse(&words)
-	return f, words.err
+	parts.Expect(len(s.params))
+	f := s.parse(&parts)
+	return f, parts.Err
 }
 
 // faultText is a fault's form in a schedule.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"lockstep/sim/parse"
 	"lockstep/sim/process"
 	"lockstep/sim/redis"
 	"lockstep/sim/trace"
@@ -291,33 +292,33 @@ func (p *scheduleParser) setting(word string) error {
 	var err error
 	switch name {
 	case "seed":
-		c.Seed, err = seedOf(value)
+		c.Seed, err = parse.Seed(value)
 	case "key":
 		c.Key = value
 	case "record":
-		c.Record, err = keyOf(value)
+		c.Record, err = parse.Key(value)
 	case "ttl":
-		c.TTL, err = durationOf(value)
+		c.TTL, err = parse.Duration(value)
 	case "timeout":
-		c.Timeout, err = durationOf(value)
+		c.Timeout, err = parse.Duration(value)
 	case "latency":
-		c.Latency, err = durationOf(value)
+		c.Latency, err = parse.Duration(value)
 	case "workload":
 		c.Workload, err = trace.ParseWorkload(value)
 	case "resource":
 		c.Resource, err = ParseResource(value)
 	case "cold":
-		c.Cold, err = boolOf(value)
+		c.Cold, err = parse.Bool(value)
 	case "tokens":
 		c.Tokens, err = process.ParseTokens(value)
 	case "draws":
-		c.Draws, err = boolOf(value)
+		c.Draws, err = parse.Bool(value)
 	case "tick":
-		c.Tick, err = durationOf(value)
+		c.Tick, err = parse.Duration(value)
 	case "replicas":
-		c.Replicas, err = numberOf(value)
+		c.Replicas, err = parse.Number(value)
 	case "lag":
-		c.Lag, err = durationOf(value)
+		c.Lag, err = parse.Duration(value)
 	case "retry":
 		c.Retry, err = parseRetry(value)
 	default:
@@ -327,12 +328,11 @@ func (p *scheduleParser) setting(word string) error {
 }
 
 func parseRetry(s string) (r strategies.Retry, err error) {
-	var f fields
-	f.split(s, 3)
-	f.int(&r.Tries)
-	f.duration(&r.Delay)
-	f.duration(&r.Jitter)
-	return r, f.err
+	f := parse.Split(s, 3)
+	parse.Read(f, &r.Tries, parse.Number)
+	parse.Read(f, &r.Delay, parse.Duration)
+	parse.Read(f, &r.Jitter, parse.Duration)
+	return r, f.Err
 }
 
 // commitLast ends the setting of a client that commits after its release. They are so rare that
@@ -352,32 +352,31 @@ func clientWord(cl *process.Config) string {
 // actor reads a client's or a node's setting.
 func (p *scheduleParser) actor(name, value string) error {
 	c := &p.s.Config
-	var f fields
 	if name == fmt.Sprintf("n%d", len(c.Nodes)+1) {
 		var n redis.Config
-		f.split(value, 2)
-		f.persistence(&n.Persistence)
-		f.duration(&n.Offset)
+		f := parse.Split(value, 2)
+		parse.Read(f, &n.Persistence, redis.ParsePersistence)
+		parse.Read(f, &n.Offset, parse.Duration)
 		c.Nodes = append(c.Nodes, n)
-		return f.err
+		return f.Err
 	}
 	cl := process.Config{Name: name}
 	if rest, last := strings.CutSuffix(value, commitLast); last {
 		value, cl.CommitLast = rest, true
 	}
-	f.split(value, 10)
-	f.int(&cl.Cycles)
-	f.duration(&cl.Work)
-	f.duration(&cl.Insist)
-	f.duration(&cl.Offset)
-	f.float(&cl.Rate)
-	f.bool(&cl.Extend)
-	f.bool(&cl.Checks)
-	f.bool(&cl.FailOpen)
-	f.bool(&cl.FallThrough)
-	f.bool(&cl.Recheck)
+	f := parse.Split(value, 10)
+	parse.Read(f, &cl.Cycles, parse.Number)
+	parse.Read(f, &cl.Work, parse.Duration)
+	parse.Read(f, &cl.Insist, parse.Duration)
+	parse.Read(f, &cl.Offset, parse.Duration)
+	parse.Read(f, &cl.Rate, parse.Float)
+	parse.Read(f, &cl.Extend, parse.Bool)
+	parse.Read(f, &cl.Checks, parse.Bool)
+	parse.Read(f, &cl.FailOpen, parse.Bool)
+	parse.Read(f, &cl.FallThrough, parse.Bool)
+	parse.Read(f, &cl.Recheck, parse.Bool)
 	c.Clients = append(c.Clients, cl)
-	return f.err
+	return f.Err
 }
 
 func (p *scheduleParser) move(word string) (Move, error) {
@@ -440,142 +439,29 @@ func indexOf(names []string, name string) int {
 	return -1
 }
 
-// fields reads the parts of a word that are separated by slashes. The first
-// error sticks.
-type fields struct {
-	parts []string
-	err   error
-}
+// The types of words that only a run's faults and servers have.
 
-func (f *fields) split(s string, n int) {
-	if s != "" {
-		f.parts = strings.Split(s, "/")
-	}
-	f.expect(n)
-}
-
-// expect fails unless there are n parts.
-func (f *fields) expect(n int) {
-	if len(f.parts) != n {
-		f.fail(fmt.Errorf("has %d parts between slashes, and should have %d", len(f.parts), n))
+func readSpan(f *parse.Fields, to *time.Duration) {
+	parse.Read(f, to, parse.Duration)
+	if f.Err == nil {
+		f.Err = delaySpan(*to)
 	}
 }
 
-func (f *fields) fail(err error) {
-	if f.err == nil {
-		f.err = err
+func readJump(f *parse.Fields, to *time.Duration) {
+	parse.Read(f, to, parse.Duration)
+	if f.Err == nil {
+		f.Err = withinSpan(0, *to)
 	}
 }
 
-func (f *fields) word() string {
-	if f.err != nil || len(f.parts) == 0 {
-		return ""
+// halfOf is the inverse of halfName.
+func halfOf(s string) (reply bool, err error) {
+	switch s {
+	case halfName(true):
+		return true, nil
+	case halfName(false):
+		return false, nil
 	}
-	first := f.parts[0]
-	f.parts = f.parts[1:]
-	return first
-}
-
-// names are separated by +; a lone - is none.
-func (f *fields) names() []string {
-	if s := f.word(); s != "-" && s != "" {
-		return strings.Split(s, "+")
-	}
-	return nil
-}
-
-func (f *fields) int(to *int) { field(f, to, numberOf) }
-
-func (f *fields) float(to *float64) {
-	field(f, to, func(s string) (float64, error) {
-		v, err := strconv.ParseFloat(s, 64)
-		return v, wants(err, s, "a number")
-	})
-}
-
-func (f *fields) bool(to *bool) { field(f, to, boolOf) }
-
-func (f *fields) duration(to *time.Duration) { field(f, to, durationOf) }
-
-func numberOf(s string) (int, error) {
-	v, err := strconv.Atoi(s)
-	return v, wants(err, s, "a whole number")
-}
-
-func seedOf(s string) (uint64, error) {
-	v, err := strconv.ParseUint(s, 10, 64)
-	return v, wants(err, s, "a whole number from 0")
-}
-
-func boolOf(s string) (bool, error) {
-	v, err := strconv.ParseBool(s)
-	return v, wants(err, s, "true or false")
-}
-
-func durationOf(s string) (time.Duration, error) {
-	v, err := time.ParseDuration(s)
-	return v, wants(err, s, "a duration such as 300ms or 12s")
-}
-
-// keyOf reads a Redis key in which all but letters, digits and a few signs are escaped as in
-// a URL's query.
-func keyOf(s string) (string, error) {
-	key, err := url.QueryUnescape(s)
-	if err == nil && key == "" {
-		err = errors.New("no key")
-	}
-	return key, wants(err, s, "a key, escaped as in a URL")
-}
-
-// wants makes the error for a word that could not be read, which names the form wanted.
-func wants(err error, got, wanted string) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%.60q is not %s", got, wanted)
-}
-
-func (f *fields) span(to *time.Duration) {
-	f.duration(to)
-	if f.err == nil {
-		f.err = delaySpan(*to)
-	}
-}
-
-func (f *fields) jump(to *time.Duration) {
-	f.duration(to)
-	if f.err == nil {
-		f.err = withinSpan(0, *to)
-	}
-}
-
-func (f *fields) persistence(to *redis.Persistence) { field(f, to, redis.ParsePersistence) }
-
-func (f *fields) direction() (d Direction) {
-	field(f, &d, ParseDirection)
-	return d
-}
-
-func (f *fields) half() bool {
-	switch s := f.word(); s {
-	case "reply":
-		return true
-	case "request":
-	default:
-		f.fail(fmt.Errorf("%q is neither request nor reply", s))
-	}
-	return false
-}
-
-func field[T any](f *fields, to *T, parse func(string) (T, error)) {
-	s := f.word()
-	if f.err != nil {
-		return
-	}
-	v, err := parse(s)
-	if err != nil {
-		f.fail(err)
-		return
-	}
-	*to = v
+	return false, fmt.Errorf("%q is neither request nor reply", s)
 }

@@ -7,6 +7,6 @@
 //
 // Where miniredis differs from Redis (TTL rounding, the instant of expiry, forms of
 // SET, READONLY at replicas, the speed and the isolation of scripts), override.go,
-// script.go and lua.go make up the difference, and the conformance tests compare the
+// script.go, lua.go and the package spelling make up the difference, and the conformance tests compare the
 // result with a real server, reply by reply.
 package redis

@@ -7,6 +7,7 @@ import (
 
 	"github.com/alicebob/miniredis/v2/server"
 
+	"lockstep/sim/redis/spelling"
 	"lockstep/sim/resp"
 )
 
@@ -24,7 +25,7 @@ func (n *Node) watchable(c *server.Peer, cmd string, args []string) (done bool) 
 		done = len(args) > 1 && !slices.Contains(n.members(c, args), "1") && n.typeOf(c, args[0]) == "set"
 	case "LREM":
 		if len(args) == 3 {
-			_, ok := integer(args[1])
+			_, ok := spelling.Integer(args[1])
 			done = ok && n.ask(c, "LPOS", args[0], args[2]) == "$-1\r\n"
 		}
 	case "SMOVE":

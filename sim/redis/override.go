@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/alicebob/miniredis/v2/server"
+
+	"lockstep/sim/redis/spelling"
 )
 
 // override answers the commands that miniredis answers differently from Redis, or not at
@@ -45,8 +47,8 @@ func (n *Node) override(c *server.Peer, cmd string, args ...string) (done bool) 
 		return true
 	case cmd == "EVAL" || cmd == "EVALSHA" || cmd == "EVAL_RO" || cmd == "EVALSHA_RO" || cmd == "SCRIPT":
 		return n.scripts.answer(c, cmd, args)
-	case cmd == "SELECT" && len(args) == 1 && noDatabase(args[0]) != "":
-		c.WriteError(noDatabase(args[0]))
+	case cmd == "SELECT" && len(args) == 1 && spelling.NoDatabase(args[0]) != "":
+		c.WriteError(spelling.NoDatabase(args[0]))
 		return true
 	case cmd == "SELECT" && n.asking != nil:
 		n.asking.selects = true

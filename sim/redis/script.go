@@ -9,6 +9,8 @@ import (
 
 	"github.com/alicebob/miniredis/v2/server"
 	lua "github.com/yuin/gopher-lua"
+
+	"lockstep/sim/redis/spelling"
 )
 
 // scripts is a node's script engine: the scripts that it was sent, and a Lua virtual machine
@@ -165,13 +167,13 @@ func digestOf(text string) string {
 // evaluate is EVAL and EVALSHA, and their read-only forms.
 func (s *scripts) evaluate(c *server.Peer, cmd string, args []string) {
 	bySum := strings.HasPrefix(cmd, "EVALSHA")
-	v, ok := integer(args[1])
+	v, ok := spelling.Integer(args[1])
 	switch {
 	case bySum && len(args[0]) != 2*sha1.Size:
 		c.WriteError(noScript)
 		return
 	case !ok:
-		c.WriteError(notInteger)
+		c.WriteError(spelling.NotInteger)
 		return
 	case v < 0:
 		c.WriteError("ERR Number of keys can't be negative")

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"lockstep/sim/redis/spelling"
 	"lockstep/sim/trace"
 
 	"github.com/alicebob/miniredis/v2/server"
@@ -17,27 +18,12 @@ import (
 // use. miniredis is laxer with the first two, and counts expiries in spans where Redis has
 // instants. The fuzz of sim/verify compares the result with a real server.
 
-const (
-	syntaxError = "ERR syntax error"
-	notInteger  = "ERR value is not an integer or out of range"
-)
-
 // maxLife is the longest life of a key, in milliseconds. Redis has no such limit; here
 // instants are counted in nanoseconds.
 const maxLife = 100 * 365 * 24 * int64(time.Hour/time.Millisecond)
 
 // maxPlain is the largest TTL of a plain SET, in milliseconds: with it nothing overflows.
 const maxPlain = int64(trace.MaxTime / time.Millisecond)
-
-// integer reads a number as Redis writes it: no sign but a minus, and no leading zeros.
-func integer(word string) (v int64, ok bool) {
-	v, err := strconv.ParseInt(word, 10, 64)
-	if err != nil {
-		return v, false
-	}
-	first := strings.TrimPrefix(word, "-")[0]
-	return v, first >= '1' && first <= '9' || word == "0"
-}
 
 // unknownCommand begins miniredis's reply to a command that it doesn't know.
 const unknownCommand = "-ERR unknown command"
@@ -85,7 +71,7 @@ func (n *Node) stricter(c *server.Peer, cmd string, args []string) (done bool) {
 		return len(args) == 3 && n.getRange(c, args)
 	case "ZRANGE", "ZREVRANGE", "ZRANGEBYSCORE", "ZREVRANGEBYSCORE":
 		if c.Resp3 && slices.ContainsFunc(args, func(word string) bool { return strings.EqualFold(word, "WITHSCORES") }) {
-			if !n.misspelt(c, cmd, args) {
+			if !misspelt(c, cmd, args) {
 				n.listsPairs(c, cmd, args)
 			}
 			return true
@@ -105,146 +91,16 @@ func (n *Node) stricter(c *server.Peer, cmd string, args []string) (done bool) {
 			return n.popsNone(c, args[0])
 		}
 	}
-	return n.misspelt(c, cmd, args) || n.watchable(c, cmd, args)
+	return misspelt(c, cmd, args) || n.watchable(c, cmd, args)
 }
 
-// misspelt refuses commands of which miniredis doesn't look at all words, or has other words
-// for it.
-func (n *Node) misspelt(c *server.Peer, cmd string, args []string) (refused bool) {
-	refusal := ""
-	switch cmd {
-	case "MSET", "MSETNX":
-		if len(args) > 2 && len(args)%2 == 1 {
-			refusal = "ERR wrong number of arguments for '" + strings.ToLower(cmd) + "' command"
-		}
-	case "LMOVE":
-		if len(args) == 4 && !(isSide(args[2]) && isSide(args[3])) {
-			refusal = syntaxError
-		}
-	case "COPY":
-		refusal = miscopied(args)
-	case "LPOS":
-		refusal = misplaced(args)
-	case "LREM":
-		if len(args) == 3 && signed(args[1]) {
-			refusal = notInteger
-		}
-	case "LRANGE", "LTRIM", "ZREMRANGEBYRANK", "ZRANGE", "ZREVRANGE", "ZRANGEBYSCORE", "ZREVRANGEBYSCORE":
-		refusal = misranged(cmd, args)
-	case "ZPOPMIN", "ZPOPMAX":
-		switch {
-		case len(args) > 2:
-			refusal = syntaxError
-		case len(args) == 2 && signed(args[1]):
-			refusal = "ERR value is out of range, must be positive"
-		}
-	case "LPOP", "RPOP":
-		if len(args) > 2 {
-			refusal = "ERR wrong number of arguments for '" + strings.ToLower(cmd) + "' command"
-		}
-		if len(args) == 2 {
-			if count, ok := integer(args[1]); !ok || count < 0 {
-				refusal = "ERR value is out of range, must be positive"
-			}
-		}
-	}
+// misspelt refuses commands that Redis refuses for their words, and miniredis doesn't.
+func misspelt(c *server.Peer, cmd string, args []string) (refused bool) {
+	refusal := spelling.Refusal(cmd, args)
 	if refusal != "" {
 		c.WriteError(refusal)
 	}
 	return refusal != ""
-}
-
-// databases is how many a server has, unless its configuration says otherwise.
-const databases = 16
-
-// noDatabase returns the refusal of a database that Redis hasn't got, or nothing.
-func noDatabase(word string) (refusal string) {
-	switch db, ok := integer(word); {
-	case !ok:
-		return notInteger
-	case db < math.MinInt32 || db > math.MaxInt32:
-		return fmt.Sprintf("ERR value is out of range, value must between %d and %d", math.MinInt32, math.MaxInt32)
-	case db < 0 || db >= databases:
-		return "ERR DB index is out of range"
-	}
-	return ""
-}
-
-// miscopied returns the refusal of a COPY to a database that Redis hasn't got, unless an option
-// before it is wrong.
-func miscopied(args []string) (refusal string) {
-	for i := 2; i+1 < len(args) && refusal == ""; i++ {
-		switch strings.ToUpper(args[i]) {
-		case "REPLACE":
-		case "DB":
-			i++
-			refusal = noDatabase(args[i])
-		default:
-			return ""
-		}
-	}
-	return refusal
-}
-
-// signed reports whether a word is a number to miniredis, and not to Redis: such as +7 or 07.
-func signed(word string) bool {
-	_, err := strconv.Atoi(word)
-	_, ok := integer(word)
-	return err == nil && !ok
-}
-
-// repeats reports whether more than one of a command's options is one of these.
-func repeats(args []string, options ...string) bool {
-	n := 0
-	for _, word := range args[min(3, len(args)):] {
-		if slices.ContainsFunc(options, func(o string) bool { return strings.EqualFold(o, word) }) {
-			n++
-		}
-	}
-	return n > 1
-}
-
-// misranged is Redis's reply to a command about a range with options that don't go together, or a
-// word that is no number; or "".
-func misranged(cmd string, args []string) string {
-	if len(args) < 3 {
-		return ""
-	}
-	byRank := !strings.HasSuffix(cmd, "BYSCORE")
-	for i, word := range args[3:] {
-		switch word := strings.ToUpper(word); {
-		case strings.HasPrefix(word, "BY"):
-			byRank = false
-		case word == "LIMIT" && i+5 < len(args) && (!isInteger(args[i+4]) || !isInteger(args[i+5])):
-			return notInteger
-		}
-	}
-	switch {
-	case cmd == "ZRANGE" && (repeats(args, "BYSCORE", "BYLEX") || repeats(args, "REV")):
-		return syntaxError
-	case byRank && (signed(args[1]) || signed(args[2])):
-		return notInteger
-	}
-	return ""
-}
-
-func isInteger(word string) bool {
-	_, ok := integer(word)
-	return ok
-}
-
-// misplaced is Redis's reply to an LPOS with a word that is no number, or "".
-func misplaced(args []string) string {
-	for i := 2; i+1 < len(args); i += 2 {
-		v, ok := integer(args[i+1])
-		switch option := strings.ToUpper(args[i]); {
-		case option == "RANK" && !ok:
-			return notInteger
-		case (option == "COUNT" || option == "MAXLEN") && (!ok || v < 0):
-			return "ERR " + option + " can't be negative"
-		}
-	}
-	return ""
 }
 
 // lacksList answers a command about an element of a list if the key has none: Redis says so before
@@ -286,10 +142,10 @@ func (n *Node) popsNone(c *server.Peer, key string) (done bool) {
 // getRange executes a GETRANGE. Where both ends are counted from the end of the value, and lie
 // before its beginning, miniredis answers with the first byte.
 func (n *Node) getRange(c *server.Peer, args []string) (done bool) {
-	from, ok1 := integer(args[1])
-	to, ok2 := integer(args[2])
+	from, ok1 := spelling.Integer(args[1])
+	to, ok2 := spelling.Integer(args[2])
 	if !ok1 || !ok2 {
-		c.WriteError(notInteger)
+		c.WriteError(spelling.NotInteger)
 		return true
 	}
 	if from >= 0 || to >= 0 || from <= to {
@@ -306,15 +162,11 @@ func (n *Node) getRange(c *server.Peer, args []string) (done bool) {
 // rotatesOne answers a command that moves the only element of a list to that list: miniredis
 // would forget the list's expiry.
 func (n *Node) rotatesOne(c *server.Peer, cmd string, args []string) (done bool) {
-	if args[0] != args[1] || cmd == "LMOVE" && !(isSide(args[2]) && isSide(args[3])) || n.ask(c, "LLEN", args[0]) != ":1\r\n" {
+	if args[0] != args[1] || cmd == "LMOVE" && !(spelling.IsSide(args[2]) && spelling.IsSide(args[3])) || n.ask(c, "LLEN", args[0]) != ":1\r\n" {
 		return false
 	}
 	n.write(c, n.ask(c, "LINDEX", args[0], "0"), false)
 	return true
-}
-
-func isSide(word string) bool {
-	return strings.EqualFold(word, "LEFT") || strings.EqualFold(word, "RIGHT")
 }
 
 // rounded answers with the milliseconds of another command's reply, as the nearest second.
@@ -353,16 +205,16 @@ func (n *Node) miscounts(c *server.Peer, cmd string, args []string) (refused boo
 	by := int64(1)
 	if len(args) > 1 {
 		var ok bool
-		switch by, ok = integer(args[len(args)-1]); {
+		switch by, ok = spelling.Integer(args[len(args)-1]); {
 		case !ok:
-			c.WriteError(notInteger)
+			c.WriteError(spelling.NotInteger)
 			return true
 		case cmd == "DECRBY" && by == math.MinInt64:
 			c.WriteError("ERR decrement would overflow")
 			return true
 		}
 	}
-	held, refusal, counts := "", notInteger, false
+	held, refusal, counts := "", spelling.NotInteger, false
 	if hash {
 		refusal = "ERR hash value is not an integer"
 		held, counts = n.held(c, "HGET", args[0], args[1])
@@ -376,7 +228,7 @@ func (n *Node) miscounts(c *server.Peer, cmd string, args []string) (refused boo
 	if !counts {
 		return false
 	}
-	v, ok := integer(held)
+	v, ok := spelling.Integer(held)
 	switch {
 	case !ok:
 		c.WriteError(refusal)
@@ -451,9 +303,9 @@ func (n *Node) parseUntil(o *options, cmd string) (refusal string) {
 		return ""
 	}
 	invalid := func() string { return "ERR invalid expire time in '" + strings.ToLower(cmd) + "' command" }
-	v, ok := integer(o.amount)
+	v, ok := spelling.Integer(o.amount)
 	if !ok {
-		return notInteger
+		return spelling.NotInteger
 	}
 	if v <= 0 {
 		return invalid()
@@ -492,7 +344,7 @@ func (o *options) plain(words int) bool {
 func (n *Node) set(c *server.Peer, args []string) (done bool) {
 	o, ok := parseOptions(true, args[2:])
 	if !ok {
-		c.WriteError(syntaxError)
+		c.WriteError(spelling.SyntaxError)
 		return true
 	}
 	if refusal := n.parseUntil(&o, "SET"); refusal != "" {
@@ -581,7 +433,7 @@ func (n *Node) getEx(c *server.Peer, args []string) (done bool) {
 	key := args[0]
 	o, ok := parseOptions(false, args[1:])
 	if !ok {
-		c.WriteError(syntaxError)
+		c.WriteError(spelling.SyntaxError)
 		return true
 	}
 	held := n.ask(c, "GET", key)
@@ -652,7 +504,7 @@ func (o conditions) hold(left, lifetime int64) bool {
 // expire executes an EXPIRE or one of its kin.
 func (n *Node) expire(c *server.Peer, cmd string, args []string) (done bool) {
 	o, refusal := parseConditions(args[2:])
-	at, ok := integer(args[1])
+	at, ok := spelling.Integer(args[1])
 	base := int64(0)
 	if !strings.HasSuffix(cmd, "AT") {
 		base = n.unixMillis()
@@ -661,7 +513,7 @@ func (n *Node) expire(c *server.Peer, cmd string, args []string) (done bool) {
 	switch seconds := cmd[0] == 'E'; {
 	case refusal != "":
 	case !ok:
-		refusal = notInteger
+		refusal = spelling.NotInteger
 	case seconds && (at > math.MaxInt64/1000 || at < math.MinInt64/1000):
 		refusal = invalid()
 	case seconds:
@@ -675,7 +527,7 @@ func (n *Node) expire(c *server.Peer, cmd string, args []string) (done bool) {
 		return true
 	}
 	at = max(at+base, 0)
-	left, _ := integer(strings.Trim(n.ask(c, "PTTL", args[0]), ":\r\n"))
+	left, _ := spelling.Integer(strings.Trim(n.ask(c, "PTTL", args[0]), ":\r\n"))
 	if lifetime := at - n.unixMillis(); left == -2 || !o.hold(left, lifetime) {
 		c.WriteInt(0)
 	} else {
