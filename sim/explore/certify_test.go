@@ -354,7 +354,7 @@ func TestCertificateIsOfNoOtherClients(t *testing.T) {
 // minutes.
 func TestTransactionsAreUncertified(t *testing.T) {
 	b := Defaults(strategy(t, "setpx-watch"))
-	b.Cycles, b.Codes, b.Faults = Any, trace.Verdict{trace.DG}, Budget{Pause: Any}
+	b.Cycles, b.Codes, b.Faults, b.TTL = Any, trace.Verdict{trace.DG}, Budget{Pause: Any}, 3*time.Second
 	ctx, done := context.WithTimeout(context.Background(), 20*time.Second)
 	defer done()
 	_, err := Run(ctx, b, Options{Certify: true})

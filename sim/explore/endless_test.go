@@ -130,7 +130,7 @@ func TestClosesWithAnyClients(t *testing.T) {
 		"fixed-value":  "violated (DG, FR)",
 		"setnx-expire": "violated (DG, FR, PD)",
 	} {
-		if testenv.Raced && name != "setpx-lua" || !testenv.CI() && name != "setpx-lua" && name != "get-then-del" {
+		if testenv.Raced && name != "setpx-lua" || !testenv.CI() && name != "setpx-lua" {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

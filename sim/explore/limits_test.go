@@ -27,7 +27,7 @@ func strategy(t testing.TB, name string) strategies.Strategy {
 func endless(t testing.TB) Bounds {
 	b := Defaults(strategy(t, "setpx-watch"))
 	b.Codes = trace.Verdict{trace.GAP}
-	b.Clients, b.Cycles, b.Faults = 4, 9, Budget{2, 9, 2, 2, 2, 2, 2, 2}
+	b.Clients, b.Cycles, b.Faults = 4, 9, Budget{Crash: 2, Pause: 9, ReplyLost: 2}
 	return b
 }
 

@@ -141,7 +141,7 @@ func TestTimeThatShowsLate(t *testing.T) {
 // than a search can stop at.
 func TestCountsInSeconds(t *testing.T) {
 	b := Defaults(strategy(t, "getset-redisio"))
-	b.Cycles = 1
+	b.Cycles, b.Codes, b.Faults = 1, trace.Verdict{trace.DG, trace.PD}, Budget{Crash: 1, Pause: 1}
 	r, err := Run(context.Background(), b, Options{})
 	if err != nil {
 		t.Fatal(err)
