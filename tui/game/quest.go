@@ -181,6 +181,9 @@ func (g *adviser) from(ctx context.Context, moves []sim.Move) (h, par explore.Hi
 		}
 		g.par = &par
 	}
+	if len(moves) == 0 {
+		return *g.par, *g.par, nil
+	}
 	h, err = g.real.From(ctx, moves)
 	return h, *g.par, err
 }

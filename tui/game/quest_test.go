@@ -1,16 +1,20 @@
 package game
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"lockstep/scenarios"
+	"lockstep/sim"
 	"lockstep/sim/explore"
 	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
+	"lockstep/strategies"
 	"lockstep/tui/draw"
 	"lockstep/tui/pane"
 	"lockstep/tui/screen"
@@ -26,6 +30,7 @@ func openLevel(t testing.TB, name string) (*tuitest.App, *Game) {
 func openLevelIn(t testing.TB, w, h int, th *draw.Theme, name string) (*tuitest.App, *Game) {
 	t.Helper()
 	st := tuitest.RealApp(tuitest.LocksOnly(), th)
+	rememberHints(st)
 	level := slices.IndexFunc(scenarios.Levels(), func(l scenarios.Level) bool { return l.Name() == name })
 	if level < 0 {
 		t.Fatalf("there is no level %s", name)
@@ -37,10 +42,57 @@ func openLevelIn(t testing.TB, w, h int, th *draw.Theme, name string) (*tuitest.
 	return tuitest.Open(t, w, h, st, s, nil), s
 }
 
+// rememberHints has each hint computed once for all tests, of which many begin in the same way.
+func rememberHints(st *screen.App) {
+	find := st.NewGuide
+	st.NewGuide = func(b explore.Bounds, goal trace.Code) (screen.Guide, error) {
+		within := b
+		within.Strategy = strategies.Strategy{Nodes: b.Strategy.Nodes} // without functions
+		about := fmt.Sprintf("%s %s %+v", b.Strategy.Name, goal, within)
+		return &remembering{about: about, find: func() (screen.Guide, error) { return find(b, goal) }}, nil
+	}
+}
+
+// hints are those that have been given, by what the guide is about and the moves.
+var hints sync.Map
+
+// remembering is a guide that is made when it is asked something new.
+type remembering struct {
+	about string
+	find  func() (screen.Guide, error)
+	real  screen.Guide
+}
+
+func (r *remembering) From(ctx context.Context, moves []sim.Move) (explore.Hint, error) {
+	key := fmt.Sprint(r.about, moves)
+	if h, known := hints.Load(key); known {
+		return h.(explore.Hint), nil
+	}
+	if r.real == nil {
+		var err error
+		if r.real, err = r.find(); err != nil {
+			return explore.Hint{}, err
+		}
+	}
+	h, err := r.real.From(ctx, moves)
+	if err == nil {
+		hints.Store(key, h)
+	}
+	return h, err
+}
+
+func (r *remembering) Close() error {
+	if r.real == nil {
+		return nil
+	}
+	return r.real.Close()
+}
+
 // openOwn opens a game of breaking a lock within the search's own bounds.
 func openOwn(t testing.TB, strategy string, goal trace.Code) (*tuitest.App, *Game) {
 	t.Helper()
 	st := tuitest.RealApp(tuitest.LocksOnly(), tuitest.PlainTheme(false))
+	rememberHints(st)
 	msg := screen.ChallengeMsg{Strategy: st.Library.Strategy(strategy), Found: &goal}
 	msg.Bounds = explore.Defaults(st.Library.Strategies[msg.Strategy])
 	s, err := NewChallenge(st, msg)
