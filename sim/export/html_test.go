@@ -363,7 +363,7 @@ func TestAnswersAreToldWithTheirState(t *testing.T) {
 func TestRingsComeWithTheViolation(t *testing.T) {
 	run := record(t, "naive-del", "late-release")
 	page, all := HTML(run), regexp.MustCompile(`<circle class="ls-ring" cx="(\d+)" cy="\d+" r="9">`)
-	rings := regexp.MustCompile(`<g data-from="(\d+)">\s*` + all.String()).FindAllStringSubmatch(page, -1)
+	rings := regexp.MustCompile(`<g data-from="(\d+)">\s*`+all.String()).FindAllStringSubmatch(page, -1)
 	if n := len(all.FindAllString(page, -1)); len(rings) != n || n < 6 {
 		t.Fatalf("%d of %d rings come with what they prove", len(rings), n)
 	}
