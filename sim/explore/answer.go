@@ -173,9 +173,9 @@ func (r *Result) Summary() string {
 	text := fmt.Sprintf("%s (%s)", Violated, strings.Join(violated, ", "))
 	switch {
 	case len(violated) == 0:
-		return rest.with(r.Bounds.Many(), because, but) + r.resolution(rest) + r.copies(rest)
+		return rest.with(r.Bounds.Many(), because, but) + r.resolution(rest)
 	case len(because)+len(but) > 0:
-		return text + "; all else: " + rest.with(r.Bounds.Many(), because, but) + r.resolution(rest) + r.copies(rest)
+		return text + "; all else: " + rest.with(r.Bounds.Many(), because, but) + r.resolution(rest)
 	}
 	return text
 }
@@ -188,15 +188,6 @@ func (r *Result) resolution(a Answer) string {
 	}
 	return fmt.Sprintf("; clocks and TTLs were tried each %s up to %s: narrower windows may be missed",
 		trace.Duration((r.Bounds.TTL / behaviour.ProbesEach).Round(time.Millisecond)), trace.Duration(2*r.Bounds.TTL))
-}
-
-// copies says of which requests a search without bounds has no copies, if an answer that holds rests on that; otherwise
-// it is empty. Within bounds one of the last few of a client may arrive twice.
-func (r *Result) copies(a Answer) string {
-	if !a.Holds() || !r.Bounds.Endless() || r.Bounds.Faults[Duplicate] == 0 {
-		return ""
-	}
-	return "; only the last request of a client arrived twice: a bound on cycles tries earlier ones"
 }
 
 // union appends those texts that are not in the list yet.

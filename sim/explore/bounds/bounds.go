@@ -299,14 +299,5 @@ func (b *Bounds) Many() string {
 }
 
 // Repeatable is the number of a client's executed requests of which each could arrive once
-// more: the last ones.
+// more: the last ones, within a bound on cycles.
 const Repeatable = 4
-
-// Repeatable is the number of a client's executed requests of which each could arrive once
-// more, the last ones: [Repeatable], or one if the number of cycles has no bound.
-func (b *Bounds) Repeatable() int {
-	if b.Endless() {
-		return 1
-	}
-	return Repeatable
-}

@@ -149,12 +149,17 @@ func Again(sent []Request, n int) *Request {
 	return &sent[len(sent)-n]
 }
 
-// Executed returns a client's last requests, most of them at most, after one more was executed. A copy of
-// it has a connection of its own. If it couldn't do anything there, it only keeps its place.
-func Executed(sent []Request, r Request, idle bool, most int) []Request {
+// Copy returns a request as it arrives once more: on a connection of its own.
+func Copy(r Request) Request {
 	r.Ago, r.Left, r.Orphan, r.Queued, r.Loses, r.Stale, r.Unheard = 0, 0, true, false, false, false, false
 	r.Conn, r.Thread = 0, 0
-	if idle {
+	return r
+}
+
+// Executed returns a client's last requests, most of them at most, after one more was executed. If a copy of it
+// couldn't do anything, it only keeps its place.
+func Executed(sent []Request, r Request, idle bool, most int) []Request {
+	if r = Copy(r); idle {
 		r = Request{Queued: true}
 	}
 	sent = append(slices.Clone(sent), r)

@@ -386,7 +386,7 @@ func TestCopiesOfEarlierRequests(t *testing.T) {
 			t.Fatal(err)
 		}
 		const bound = "only the last request of a client arrived twice"
-		if found := r.Find(trace.DG) != nil; found != (cycles == 2) || !found && !strings.Contains(r.Summary(), bound) {
+		if found := r.Find(trace.DG) != nil; !found || !found && !strings.Contains(r.Summary(), bound) {
 			t.Errorf("%d cycles: %s", cycles, r.Summary())
 		}
 	}

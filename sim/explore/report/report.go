@@ -12,6 +12,7 @@ import (
 	"lockstep/sim"
 	"lockstep/sim/explore"
 	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/bounds"
 	"lockstep/sim/explore/space"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -75,7 +76,7 @@ func Covered(r *explore.Result) Item {
 func bounded(r *explore.Result) string {
 	held := fmt.Sprintf("the requests held up at a time, at most %d", r.UnderWay)
 	if n := r.Bounds.Faults[explore.Duplicate]; n > 0 {
-		held += fmt.Sprintf("; the requests that arrive twice, at most %d in a schedule, each of which is the last of its client", n)
+		held += fmt.Sprintf("; the requests that arrive twice, at most %d in a schedule", n)
 	}
 	if r.Threads {
 		held += "; and the threads of a client, which asks again when those that it has started in its last cycle have ended"
@@ -132,12 +133,8 @@ func faults(b *explore.Bounds) string {
 	if n := b.Faults[explore.HoldRequest]; n > 0 && b.Endless() {
 		text += fmt.Sprintf("; requests are held up any number of times, at most %d at a time", n)
 	}
-	if b.Faults[explore.Duplicate] > 0 {
-		last := "the last"
-		if n := b.Repeatable(); n > 1 {
-			last = fmt.Sprintf("one of the last %d", n)
-		}
-		text += fmt.Sprintf("; a request that arrives twice is %s of its client", last)
+	if b.Faults[explore.Duplicate] > 0 && !b.Endless() {
+		text += fmt.Sprintf("; a request that arrives twice is one of the last %d of its client", bounds.Repeatable)
 	}
 	if b.Faults[explore.ClientClock]+b.Faults[explore.ServerClock] > 0 {
 		text += fmt.Sprintf("; a clock that jumps does so by %s, forward or back", trace.Duration(b.ClockJump()))

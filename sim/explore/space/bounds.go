@@ -32,6 +32,7 @@ const (
 	Any         = bounds.Any
 	MaxClients  = bounds.MaxClients
 	MaxSwitches = bounds.MaxSwitches
+	repeatable  = bounds.Repeatable
 )
 
 // Names are the clients' names.

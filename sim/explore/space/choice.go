@@ -527,7 +527,7 @@ func (x *Explorer) Enabled() []Choice {
 // Choose makes one choice in the explorer's own state. It returns the choice with the operations that
 // the client performed, for [Model.Play].
 func (x *Explorer) Choose(c Choice) Choice {
-	x.Found, x.ops, x.executed = 0, 0, 0
+	x.Found, x.ops, x.executed = 0, 0, x.executed[:0]
 	row := c.row()
 	if c.Faulty() {
 		x.spend(row.fault, 1)

@@ -135,11 +135,19 @@ func (x *Explorer) repeating(to []Choice, i int) []Choice {
 
 // repeat lets a request of client i arrive once more.
 func (x *Explorer) repeat(i, n int) {
-	req := *flight.Again(x.ids.sents.Get(x.s.clients[i].sentBefore), n)
+	c := &x.s.clients[i]
+	sent := x.ids.sents.Get(c.sentBefore)
+	req := *flight.Again(sent, n)
+	if x.foresees() {
+		at := len(sent) - n
+		c.sentBefore, _ = x.ids.sents.Put(slices.Delete(slices.Clone(sent), at, at+1))
+		if x.s.world.left[Duplicate] > 0 {
+			x.executed = append(x.executed, req)
+		}
+	}
 	if x.execute(&req, false, true) {
 		x.block(req, true)
 	}
-	x.executed = uint8(i) + 1
 	for i := range x.s.clients {
 		if x.s.world.left[Duplicate] == 0 { // nothing can arrive twice any more
 			x.s.clients[i].sentBefore = 0

@@ -146,10 +146,10 @@ type pending struct {
 // arrives twice.
 func (x *Explorer) pack(before []uint32) {
 	if x.habits.endless && !x.eachStep {
-		x.tidy()
 		x.foresee(before)
+	} else {
+		x.packOnce(before)
 	}
-	x.packOnce(before)
 }
 
 // packOnce adds the explorer's state to the successors; unpack is its inverse. Most of it is as

@@ -37,13 +37,14 @@ type Explorer struct {
 	quiet     bool                                 // no request is held up there, and no transaction open
 	crashed   [len(Names)][3*len(Names) + 1]uint32 // ids of crashed clients by the rank of the grant that they had touched: three grants matter to each client at most
 
-	successors  []uint32  // packed states that are not in the visited set yet
-	pending     []pending // clients in them that have no id yet
-	ahead       uint32    // has no meaning: it keeps the compiler from dropping prefetches
-	Reduce      bool      // partial-order reduction is on: see local.independent
-	ops         uint8     // operations that the last choice performed
-	executed    uint8     // the client, from 1, of which the last choice had a request executed that could arrive once more: see foresee
-	number      int64     // that the next draw gives, in nanoseconds, or a reading: see Choice
+	successors  []uint32         // packed states that are not in the visited set yet
+	pending     []pending        // clients in them that have no id yet
+	ahead       uint32           // has no meaning: it keeps the compiler from dropping prefetches
+	Reduce      bool             // partial-order reduction is on: see local.independent
+	ops         uint8            // operations that the last choice performed
+	executed    []flight.Request // by the last choice, if they could arrive once more: see foresee
+	unforeseen  state            // see foresee
+	number      int64            // that the next draw gives, in nanoseconds, or a reading: see Choice
 	Found       Codes
 	Err         error
 	Stats       Stats
@@ -88,7 +89,7 @@ type Model struct {
 // Explorer returns a new worker, whose state is not set yet.
 func (m *Model) Explorer() *Explorer {
 	x := &Explorer{Model: m}
-	x.from, x.s = m.blank(), m.blank()
+	x.from, x.s, x.unforeseen = m.blank(), m.blank(), m.blank()
 	x.facts = x.s.facts(m)
 	x.summaries, x.nodes = make([]*summary, m.Bounds.Clients), make([]*nodeSummary, len(m.Config.Nodes))
 	return x
@@ -516,13 +517,13 @@ func (x *Explorer) remember(c *client, req *flight.Request, a behaviour.Answer) 
 		return
 	}
 	idle := strings.HasPrefix(*x.Clients.Replies.Value(a.Reply), "+QUEUED")
-	if x.habits.endless && !x.eachStep && !x.KeepsRequests { // the engine counts the others, too
-		spares, _ := x.Servers.Idle(a.Snapshot, flight.Nobodys, []uint32{req.Command})
-		idle = idle || spares
+	if !x.foresees() {
+		c.sentBefore, _ = x.ids.sents.Put(flight.Executed(x.ids.sents.Get(c.sentBefore), *req, idle, repeatable))
+		return
 	}
-	sent := flight.Executed(x.ids.sents.Get(c.sentBefore), *req, idle, x.Bounds.Repeatable())
-	c.sentBefore, _ = x.ids.sents.Put(sent)
-	x.executed = req.Client + 1
+	if spares, _ := x.Servers.Idle(a.Snapshot, flight.Nobodys, []uint32{req.Command}); !idle && !spares {
+		x.executed = append(x.executed, flight.Copy(*req))
+	}
 }
 
 // apply applies the effect of a command to its node and to the facts, and reports whether

@@ -237,7 +237,7 @@ func (x *Explorer) wakes(state []uint32) (n int, found Codes) {
 				continue
 			}
 			x.Back()
-			x.Found, x.executed = 0, 0
+			x.Found, x.executed = 0, x.executed[:0]
 			x.s.clients[i].queue(t)
 			x.macroStep(i, t, goes)
 			x.dropUnsought()

@@ -1,6 +1,7 @@
 package space
 
 import (
+	"math/bits"
 	"slices"
 
 	"lockstep/sim/explore/flight"
@@ -92,31 +93,51 @@ func (x *Explorer) dropSpent(held []flight.Request) (kept []flight.Request) {
 			kept = append(kept, held[i])
 		}
 	}
-	for at := len(held); at < len(all); at++ {
-		if gone[at] {
-			clients[all[at].Client].sentBefore = 0
+	at := len(held)
+	for i := range clients {
+		if clients[i].sentBefore == 0 {
+			continue
 		}
+		var sent []flight.Request
+		for _, r := range x.ids.sents.Get(clients[i].sentBefore) {
+			if !gone[at] {
+				sent = append(sent, r)
+			}
+			at++
+		}
+		clients[i].sentBefore, _ = x.ids.sents.Put(sent)
 	}
 	return kept
 }
 
-// foresee decides, where the last choice had a request of a client executed, or a copy of one, whether another
-// copy of that arrives before the client's next request: it adds the successor in which one does, and takes the
-// explorer to that in which none does. Where no request is held up, its client's last one mostly follows from what
-// else a state has, so there is nothing to be won. SOUNDNESS.md argues it.
+// foresees reports whether a state has only those requests that are going to arrive once more: see foresee.
+func (x *Explorer) foresees() bool { return x.habits.endless && !x.eachStep && !x.KeepsRequests }
+
+// foresee adds the explorer's state to the successors, once for each choice of those requests that were executed just
+// now of which a copy is going to arrive, at any time: the state keeps these, and no others. There are at most as many
+// as the budget has left. The explorer ends in the successor in which there is none. SOUNDNESS.md argues it.
 func (x *Explorer) foresee(before []uint32) {
-	i := int(x.executed) - 1
-	if x.executed = 0; i < 0 || x.KeepsRequests || x.Budget[HoldRequest] == 0 || x.s.clients[i].sentBefore == 0 {
-		return
+	room := int(x.s.world.left[Duplicate])
+	for i := range x.Bounds.Clients {
+		room -= len(x.ids.sents.Get(x.s.clients[i].sentBefore))
 	}
-	left := x.s.world.left[Duplicate]
-	for other := range x.Bounds.Clients {
-		if other != i && x.s.clients[other].sentBefore != 0 {
-			left--
+	if room > 0 && len(x.executed) > 0 {
+		x.unforeseen.copyFrom(&x.s)
+		for set := 1<<len(x.executed) - 1; set > 0; set-- {
+			if bits.OnesCount(uint(set)) > room {
+				continue
+			}
+			for n, r := range x.executed {
+				if c := &x.s.clients[r.Client]; set>>n&1 != 0 {
+					c.sentBefore, _ = x.ids.sents.Put(append(slices.Clone(x.ids.sents.Get(c.sentBefore)), r))
+				}
+			}
+			x.tidy()
+			x.packOnce(before)
+			x.s.copyFrom(&x.unforeseen)
 		}
 	}
-	if left > 0 {
-		x.packOnce(before)
-	}
-	x.s.clients[i].sentBefore = 0
+	x.executed = x.executed[:0]
+	x.tidy()
+	x.packOnce(before)
 }
