@@ -120,9 +120,13 @@ func smallIn(b Bounds) Bounds {
 }
 
 // smallerThan lists smaller bounds in which a violation is looked for that can't be followed within
-// these: with two clients, and if there is any number of them, with three and four.
+// these: with two clients; with three, too, if a process may take the place of one that has crashed; and if there is any
+// number of them, with three and four.
 func smallerThan(b Bounds) (list []Bounds) {
 	most := min(2, b.Clients)
+	if b.Faults[Crash] == Any {
+		most = min(3, b.Clients+1)
+	}
 	if b.Others {
 		most = MaxClients
 	}

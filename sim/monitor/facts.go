@@ -52,6 +52,7 @@ type Execution struct {
 	N      uint16 // of the acquisition to which the command belongs
 	Phase  trace.Phase
 	Copy   bool  // the command had arrived before, and has no second reply
+	Dead   bool  // the process that sent it has crashed, and another is this client now, whose record isn't its own
 	Owner  Owner // the owner of the lock's record on that server
 	Effect trace.Effect
 }
@@ -85,7 +86,11 @@ func (f *Facts) Executed(x *Execution) (owner Owner, ranked bool, broken []Findi
 		}
 	}
 	f.act.owner, f.act.effect = x.Owner, x.Effect
-	broken = f.check(trace.KindExecute, x.Client)
+	actor := x.Client
+	if x.Dead {
+		actor = trace.None
+	}
+	broken = f.check(trace.KindExecute, actor)
 	owner = x.Owner
 	switch {
 	case !x.Effect.Touched:

@@ -26,10 +26,19 @@ type Request struct {
 	Ago            int32       // milliseconds since it was sent
 	Left           int32       // of one that waits at its server: milliseconds until it gives up, or Forever; otherwise 0
 	Orphan         bool        // the client has closed its connection, which has another number now
-	Unheard        bool        // the client has crashed with the connection open, of which the server doesn't know
+	Sender         Sender      // what has become of the process that sent it
 	Queued         bool        // it waits behind another request on its connection
 	Loses          bool        // its reply is going to be lost
 }
+
+// Sender says what has become of the process that sent a request.
+type Sender uint8
+
+const (
+	Same     Sender = iota // it lives, or has ended without anything being left of it
+	Unheard                // it has crashed with the connection open, of which the server doesn't know
+	Replaced               // it has crashed, and another process is its client now
+)
 
 // Forever is the Left of a request that never gives up.
 const Forever int32 = math.MaxInt32
@@ -128,7 +137,10 @@ func Close(held []Request, client int, conns, gone uint16, crashed bool) (moved 
 		moved = append(moved, Moved{conn, other})
 		for n := range held {
 			if r := &held[n]; of(*r) && r.Conn == conn {
-				r.Conn, r.Orphan, r.Unheard, r.Stale = other, true, crashed, r.Stale || gone>>conn&1 != 0
+				r.Conn, r.Orphan, r.Stale = other, true, r.Stale || gone>>conn&1 != 0
+				if crashed {
+					r.Sender = Unheard
+				}
 			}
 		}
 	}
@@ -138,6 +150,16 @@ func Close(held []Request, client int, conns, gone uint16, crashed bool) (moved 
 		}
 	}
 	return moved, open
+}
+
+// Replace says of a client's requests that another process is the client now. The list is changed.
+func Replace(list []Request, client int) []Request {
+	for n := range list {
+		if int(list[n].Client) == client {
+			list[n].Sender = Replaced
+		}
+	}
+	return list
 }
 
 // Again returns the nth of a client's executed requests, counted back from the last, or nil if that can't
@@ -151,8 +173,11 @@ func Again(sent []Request, n int) *Request {
 
 // Copy returns a request as it arrives once more: on a connection of its own.
 func Copy(r Request) Request {
-	r.Ago, r.Left, r.Orphan, r.Queued, r.Loses, r.Stale, r.Unheard = 0, 0, true, false, false, false, false
+	r.Ago, r.Left, r.Orphan, r.Queued, r.Loses, r.Stale = 0, 0, true, false, false, false
 	r.Conn, r.Thread = 0, 0
+	if r.Sender == Unheard {
+		r.Sender = Same
+	}
 	return r
 }
 

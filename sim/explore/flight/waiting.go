@@ -11,7 +11,7 @@ import (
 // more.
 func Wait(held []Request, r Request, copied bool) []Request {
 	if r.Queued = false; copied {
-		r.Orphan, r.Unheard, r.Conn = true, true, CopyConn
+		r.Orphan, r.Sender, r.Conn = true, Unheard, CopyConn
 		for slices.ContainsFunc(held, r.SharesLane) {
 			r.Conn++
 		}

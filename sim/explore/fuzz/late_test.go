@@ -1,16 +1,21 @@
 package fuzz
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
 	"lockstep/sim/explore/madeup"
 	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
+	"lockstep/strategies"
 )
 
 // TestLateRequestsInTheEngine: a search without bounds in which requests come late and twice never says "holds"
@@ -71,4 +76,55 @@ func within(f *Found) bool {
 		}
 	}
 	return late <= 1 && twice <= 1
+}
+
+// TestDeadOnesRequests: a request of a process that has crashed is a foreign release for the one in its place, too. A's
+// late cleanup removes the record that somebody has marked with A's token. B does so who has seen that, in the middle
+// of a cycle, once there is another record: that of the process in A's place.
+func TestDeadOnesRequests(t *testing.T) {
+	cleanup := redis.NewScript(`local is = redis.call("GET", KEYS[1])
+		if is and redis.call("GET", KEYS[2]) == ARGV[1] .. is then return redis.call("DEL", KEYS[1], KEYS[2]) end return 0`)
+	s := custom("marks", "", steps{
+		acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
+			holder, err := l.rdb.Get(ctx, l.key).Result()
+			if errors.Is(err, redis.Nil) {
+				token := l.Token()
+				won, err := l.rdb.SetNX(ctx, l.key, token, 0).Result()
+				if err == nil && !won {
+					err = strategies.ErrNotAcquired
+				}
+				return &strategies.Lease{Token: token}, err
+			} else if err != nil {
+				return nil, err
+			}
+			err = l.rdb.Watch(ctx, func(tx *redis.Tx) error {
+				next, err := tx.Get(ctx, l.key).Result()
+				if err != nil || next == holder {
+					return err
+				}
+				_, err = tx.TxPipelined(ctx, func(multi redis.Pipeliner) error { return multi.Set(ctx, "mark", holder+next, 0).Err() })
+				return err
+			}, l.key)
+			return nil, cmp.Or(err, strategies.ErrNotAcquired)
+		},
+		release: func(ctx context.Context, l *lock, lease *strategies.Lease) error {
+			if n, err := compareDelete.Eval(ctx, l.rdb, []string{l.key}, lease.Token).Int(); err != nil || n == 0 {
+				return cmp.Or(err, strategies.ErrNotHeld)
+			}
+			return cleanup.Eval(ctx, l.rdb, []string{l.key, "mark"}, lease.Token).Err()
+		}}, forever).strategy
+	for _, faults := range []explore.Budget{
+		{explore.Crash: explore.Any, explore.HoldRequest: 1},
+		{explore.Crash: explore.Any, explore.Duplicate: 1},
+	} {
+		b := explore.Defaults(s)
+		b.TTL, b.Codes, b.Cycles, b.Record, b.Faults = 3*time.Second, trace.Verdict{trace.FR}, explore.Any, "lock", faults
+		r, err := explore.Run(context.Background(), b, explore.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Find(trace.FR) == nil {
+			t.Errorf("%s: %s", faults, r.Summary())
+		}
+	}
 }

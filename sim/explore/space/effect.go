@@ -89,7 +89,12 @@ func (x *Explorer) spend(k FaultKind, n uint8) {
 // client itself only the grant matters in which it last accessed the resource.
 func (x *Explorer) crash(i int) {
 	x.closeConns(i, 0xffff, true)
-	x.s.clients[i] = x.dead(i, x.s.clients[i].Touched, x.s.clients[i].sentBefore)
+	sent, w := x.s.clients[i].sentBefore, &x.s.world
+	if x.Bounds.Faults[Crash] == Any { // what is under way is not the new process's
+		sent, _ = x.ids.sents.Put(flight.Replace(slices.Clone(x.ids.sents.Get(sent)), i))
+		w.held, _ = x.ids.helds.Put(flight.Replace(slices.Clone(x.ids.helds.Get(w.held)), i))
+	}
+	x.s.clients[i] = x.dead(i, x.s.clients[i].Touched, sent)
 	x.facts.CanonicaliseRanks()
 }
 

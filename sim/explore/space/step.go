@@ -531,7 +531,7 @@ func (x *Explorer) remember(c *client, req *flight.Request, a behaviour.Answer) 
 func (x *Explorer) apply(req *flight.Request, n *node, a behaviour.Answer, copied bool) (prolonged bool) {
 	n.snapshot = a.Snapshot
 	owner, ranked, broken := x.facts.Executed(&monitor.Execution{Client: int(req.Client), N: req.Acquired, Phase: req.Phase, Copy: copied,
-		Owner: n.owner, Effect: a.Effect})
+		Dead: req.Sender == flight.Replaced, Owner: n.owner, Effect: a.Effect})
 	x.record(broken)
 	if n.owner = owner; !a.Effect.Touched {
 		return false

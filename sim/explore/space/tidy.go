@@ -23,7 +23,9 @@ func (x *Explorer) tidy() {
 			r.Ago = dropped
 		}
 		held[n].Loses = held[n].Loses && !held[n].Orphan
-		held[n].Unheard = false // without bounds nobody subscribes or waits at a server
+		if held[n].Sender == flight.Unheard {
+			held[n].Sender = flight.Same // without bounds nobody subscribes or waits at a server
+		}
 	}
 	for n := 0; n < len(held); {
 		if r := held[n]; !r.Orphan || slices.ContainsFunc(held[:n], r.SharesLane) {

@@ -37,7 +37,7 @@ func (x *Explorer) block(req flight.Request, copied bool) {
 	if !copied && x.behind(req) {
 		x.unfit(&req, x.Clients.Behind(req.Command))
 	}
-	if copied || !req.Orphan || req.Unheard {
+	if copied || !req.Orphan || req.Sender == flight.Unheard {
 		if req.Left = x.Clients.Patience(req.Command); req.Left < 0 {
 			x.unfit(&req, x.Clients.Overlong(req.Command))
 			req.Left = flight.Forever
@@ -62,7 +62,7 @@ func (x *Explorer) endsWith(req flight.Request) {
 		return
 	}
 	n := &x.s.nodes[req.Addr]
-	if conn := flight.Peer(int(req.Client), req.Conn); req.Unheard {
+	if conn := flight.Peer(int(req.Client), req.Conn); req.Sender == flight.Unheard {
 		n.snapshot = x.Servers.Unheard(n.snapshot, conn)
 	} else {
 		n.snapshot = x.Servers.Without(n.snapshot, conn)
