@@ -42,6 +42,7 @@ func concludeEndless(ctx context.Context, m *space.Model, r *Result) error {
 		return err
 	}
 	defer exact.Close() //nolint:errcheck // its drivers have nothing to lose
+	exact.KeepsRequests = true // their copies are counted as the engine does
 	p := agree.NewPlayer(exact)
 	w, err := sim.New(p.Config())
 	if err != nil {

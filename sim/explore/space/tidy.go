@@ -36,8 +36,41 @@ func (x *Explorer) tidy() {
 			n++
 		}
 	}
+	x.disown(held)
 	w.held, _ = x.ids.helds.Put(held)
 	w.left[HoldRequest] = x.Budget[HoldRequest] - flight.Holds(held)
+}
+
+// disown takes requests of earlier acquisitions, whose tokens their clients have forgotten, for those of processes that
+// have crashed, if any may: it only matters for whom they harm. The list is changed.
+func (x *Explorer) disown(held []flight.Request) {
+	if x.Bounds.Faults[Crash] != Any {
+		return
+	}
+	forgotten := func(r *flight.Request) bool {
+		c := &x.s.clients[r.Client]
+		own, known := x.seriesKnown(c)
+		_, series := x.mentioned([]flight.Request{*r})
+		return r.Sender == flight.Same && r.Orphan && c.Acquired != r.Acquired && series&(own|known) == 0
+	}
+	for n := range held {
+		if forgotten(&held[n]) {
+			held[n].Sender = flight.Replaced
+		}
+	}
+	for i := range x.Bounds.Clients {
+		c := &x.s.clients[i]
+		if c.sentBefore == 0 {
+			continue
+		}
+		sent := slices.Clone(x.ids.sents.Get(c.sentBefore))
+		for n := range sent {
+			if forgotten(&sent[n]) {
+				sent[n].Sender = flight.Replaced
+			}
+		}
+		c.sentBefore, _ = x.ids.sents.Put(sent)
+	}
 }
 
 // forgetsAge reports whether it doesn't matter when a request that is held up was sent. It may where a
@@ -56,8 +89,8 @@ func (x *Explorer) forgetsAge(r *flight.Request) bool {
 // now.
 func (x *Explorer) tidyLane(held []flight.Request, first flight.Request) (kept []flight.Request, shorter bool) {
 	n, c := &x.s.nodes[first.Addr], &x.s.clients[first.Client]
-	if own := !c.Crashed && c.Acquired == first.Acquired; own && first.Phase != trace.PhaseRelease {
-		return held, false // a rule may ask when its last command arrived
+	if x.current(&first) {
+		return held, false
 	}
 	after, kept, shorter, err := spent.Tidied(x.Servers, n.snapshot, flight.Peer(int(first.Client), first.Conn), held, first)
 	if err != nil {
@@ -65,6 +98,13 @@ func (x *Explorer) tidyLane(held []flight.Request, first flight.Request) (kept [
 	}
 	n.snapshot = after
 	return kept, shorter
+}
+
+// current reports whether a request belongs to an acquisition that goes on: a rule may ask when its last command
+// arrived.
+func (x *Explorer) current(r *flight.Request) bool {
+	c := &x.s.clients[r.Client]
+	return !c.Crashed && c.Acquired == r.Acquired && r.Phase != trace.PhaseRelease
 }
 
 // dropSpent drops the requests of which nothing can come any more: of those that are held up and have no
@@ -79,14 +119,16 @@ func (x *Explorer) dropSpent(held []flight.Request) (kept []flight.Request) {
 	known := x.seriesStored()
 	for i := range clients {
 		own, series := x.seriesKnown(&clients[i])
-		known |= own | series
+		if known |= series; !x.spent.Done(clients[i].history) {
+			known |= own
+		}
 	}
 	all := slices.Clone(held)
 	for i := range clients {
 		all = append(all, x.ids.sents.Get(clients[i].sentBefore)...)
 	}
 	gone := x.spent.Of(all, known, func(n int) bool {
-		return n >= len(held) || x.spent.Unread(x.s.nodes[all[n].Addr].snapshot, flight.Peer(int(all[n].Client), all[n].Conn), held, all[n])
+		return n >= len(held) || !x.current(&all[n]) && x.spent.Unread(x.s.nodes[all[n].Addr].snapshot, flight.Peer(int(all[n].Client), all[n].Conn), held, all[n])
 	},
 		func(r flight.Request) uint32 { return x.s.nodes[r.Addr].snapshot },
 		func(n int) naming.SeriesSet { _, series := x.mentioned(all[n : n+1]); return series })

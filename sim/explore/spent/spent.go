@@ -19,12 +19,13 @@ type Requests struct {
 	clients *behaviour.Clients
 	servers *behaviour.Servers
 	idle    *intern.Memo[behaviour.Question, bool]
-	gone    *intern.Memo[uint32, struct{}] // the commands of requests that were dropped
+	gone    *intern.Memo[uint32, struct{}] // the commands for which it is taken for granted
+	done    []bool                         // see Learn
 }
 
 // In returns the requests of a search that begins.
 func In(k *behaviour.Clients, s *behaviour.Servers) *Requests {
-	return &Requests{k, s, intern.NewMemo[behaviour.Question, bool](), intern.NewMemo[uint32, struct{}]()}
+	return &Requests{k, s, intern.NewMemo[behaviour.Question, bool](), intern.NewMemo[uint32, struct{}](), nil}
 }
 
 // conn is a connection on which nothing is open.
@@ -62,13 +63,13 @@ func (r *Requests) spares(snapshot, command uint32) bool {
 	return true
 }
 
-// Of tells which of some requests are spent. may tells of the nth whether nobody reads its reply, on, on which
-// snapshot its server is, and mentioned which series of tokens it mentions. Those that others know are known; and
-// so are those of a request that stays, which may store them.
+// Of tells which of some requests are spent. may tells of the nth whether it can be dropped, as nobody reads its reply,
+// on, on which snapshot its server is, and mentioned which series of tokens it mentions. Those that somebody may store
+// again are known; and so are those of a request that may do so.
 func (r *Requests) Of(list []flight.Request, known naming.SeriesSet, may func(n int) bool, on func(flight.Request) uint32, mentioned func(n int) naming.SeriesSet) (spent []bool) {
 	spent = make([]bool, len(list))
 	for i, req := range list {
-		spent[i] = req.Command != 0 && may(i) && r.Idle(on(req), req.Command)
+		spent[i] = req.Command != 0 && r.Idle(on(req), req.Command)
 	}
 	for was := ^known; was != known; {
 		was = known
@@ -79,9 +80,10 @@ func (r *Requests) Of(list []flight.Request, known naming.SeriesSet, may func(n 
 		}
 	}
 	for i, req := range list {
-		if spent[i] {
+		if _, is := r.gone.Get(req.Command); spent[i] && !is {
 			r.gone.Put(req.Command, struct{}{})
 		}
+		spent[i] = spent[i] && may(i)
 	}
 	return spent
 }
