@@ -61,10 +61,15 @@ func (x *Explorer) renameInOrder(state []uint32, order [naming.SeriesClients]uin
 		g.Name(s.owners)
 		g.Name(s.series)
 	}
-	held := x.ids.helds.Get(x.ids.worlds.Value(state[len(state)-1]).held)
-	for i := range held {
-		g.Name(x.seriesOwned(int(held[i].Client), held[i].Acquired))
-		g.Name(x.Clients.SeriesInCommand(held[i].Command))
+	nameAll := func(list []flight.Request) {
+		for i := range list {
+			g.Name(x.seriesOwned(int(list[i].Client), list[i].Acquired))
+			g.Name(x.Clients.SeriesInCommand(list[i].Command))
+		}
+	}
+	nameAll(x.ids.helds.Get(x.ids.worlds.Value(state[len(state)-1]).held))
+	for _, i := range order[:n] {
+		nameAll(x.ids.sents.Get(x.ids.clients.Value(state[i]).sentBefore))
 	}
 	for _, i := range order[:n] {
 		g.Name(x.ids.names.At(state[i]).series)
