@@ -41,7 +41,7 @@ func concludeEndless(ctx context.Context, m *space.Model, r *Result) error {
 	if err != nil {
 		return err
 	}
-	defer exact.Close() //nolint:errcheck // its drivers have nothing to lose
+	defer exact.Close()        //nolint:errcheck // its drivers have nothing to lose
 	exact.KeepsRequests = true // their copies are counted as the engine does
 	p := agree.NewPlayer(exact)
 	w, err := sim.New(p.Config())

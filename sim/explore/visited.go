@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"strconv"
 
+	"lockstep/sim/explore/counts"
 	"lockstep/sim/explore/disk"
 	"lockstep/sim/explore/intern"
 	"lockstep/sim/explore/space"
@@ -88,7 +89,7 @@ func (v *onDisk) sizes() (states, memory, disk int64) { return v.Progress() }
 type level struct {
 	Depth, Followed int64
 	Found           uint32
-	Stats           space.Stats
+	Stats           counts.Stats
 	Commands        int
 }
 
@@ -98,7 +99,7 @@ func (s *search) level() level {
 }
 
 // stats returns what all workers have counted.
-func (s *search) stats() space.Stats {
+func (s *search) stats() counts.Stats {
 	all := s.before.Stats
 	for _, x := range s.pool {
 		all.Add(&x.Stats)

@@ -4,6 +4,7 @@
 package flight
 
 import (
+	"iter"
 	"math"
 	"slices"
 
@@ -152,14 +153,42 @@ func Close(held []Request, client int, conns, gone uint16, crashed bool) (moved 
 	return moved, open
 }
 
-// Replace says of a client's requests that another process is the client now. The list is changed.
-func Replace(list []Request, client int) []Request {
+// Replace says of some of the requests that another process is their client now.
+func Replace(list []Request, of func(*Request) bool) []Request {
+	list = slices.Clone(list)
 	for n := range list {
-		if int(list[n].Client) == client {
+		if of(&list[n]) {
 			list[n].Sender = Replaced
 		}
 	}
 	return list
+}
+
+// Without returns those requests that are not gone.
+func Without(list []Request, gone []bool) (kept []Request) {
+	for n, r := range list {
+		if !gone[n] {
+			kept = append(kept, r)
+		}
+	}
+	return kept
+}
+
+// Choices goes through the sets of at most so many of some requests, the empty one last.
+func Choices(list []Request, most int) iter.Seq[[]Request] {
+	return func(yield func([]Request) bool) {
+		for set := 1<<len(list) - 1; set >= 0; set-- {
+			var chosen []Request
+			for n, r := range list {
+				if set>>n&1 != 0 {
+					chosen = append(chosen, r)
+				}
+			}
+			if len(chosen) <= most && !yield(chosen) {
+				return
+			}
+		}
+	}
 }
 
 // Again returns the nth of a client's executed requests, counted back from the last, or nil if that can't

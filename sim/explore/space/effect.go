@@ -89,12 +89,10 @@ func (x *Explorer) spend(k FaultKind, n uint8) {
 // client itself only the grant matters in which it last accessed the resource.
 func (x *Explorer) crash(i int) {
 	x.closeConns(i, 0xffff, true)
-	sent, w := x.s.clients[i].sentBefore, &x.s.world
 	if x.Bounds.Faults[Crash] == Any { // what is under way is not the new process's
-		sent, _ = x.ids.sents.Put(flight.Replace(slices.Clone(x.ids.sents.Get(sent)), i))
-		w.held, _ = x.ids.helds.Put(flight.Replace(slices.Clone(x.ids.helds.Get(w.held)), i))
+		x.replace(func(r *flight.Request) bool { return int(r.Client) == i })
 	}
-	x.s.clients[i] = x.dead(i, x.s.clients[i].Touched, sent)
+	x.s.clients[i] = x.dead(i, x.s.clients[i].Touched, x.s.clients[i].sentBefore)
 	x.facts.CanonicaliseRanks()
 }
 
@@ -144,8 +142,7 @@ func (x *Explorer) repeat(i, n int) {
 	sent := x.ids.sents.Get(c.sentBefore)
 	req := *flight.Again(sent, n)
 	if x.foresees() {
-		at := len(sent) - n
-		c.sentBefore, _ = x.ids.sents.Put(slices.Delete(slices.Clone(sent), at, at+1))
+		c.sentBefore, _ = x.ids.sents.Put(slices.Delete(slices.Clone(sent), len(sent)-n, len(sent)-n+1))
 		if x.s.world.left[Duplicate] > 0 {
 			x.executed = append(x.executed, req)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/counts"
 	"lockstep/sim/explore/flight"
 	"lockstep/sim/explore/instants"
 	"lockstep/sim/explore/spent"
@@ -30,7 +31,6 @@ type Explorer struct {
 	from, s state // before and after the choice
 	choices []Choice
 
-	// The state that it views: see view.
 	summaries []*summary // of the clients, without the probe
 	nodes     []*nodeSummary
 	world     *world
@@ -47,7 +47,7 @@ type Explorer struct {
 	number      int64            // that the next draw gives, in nanoseconds, or a reading: see Choice
 	Found       Codes
 	Err         error
-	Stats       Stats
+	Stats       counts.Stats
 	facts       *monitor.Facts // of s, into which they point
 	naming      naming.Namer   // see canonical
 	form, least []uint32       // likewise
@@ -80,7 +80,7 @@ type Model struct {
 	KeepsRequests bool             // requests that are held up, or could arrive twice, stay as they are: see tidy
 	spent         *spent.Requests  // that were dropped because nothing can come of them, or nil if none are: see dropSpent
 	keepsSpent    bool             // none are
-	neverDone     bool             // clients are taken to know the tokens of their cycle until its end: see spent.Requests.Done
+	neverDone     bool             // see spent.Requests.Done
 	deeds         []behaviour.Deed // that the environment can do: see Bounds.Others
 	Budget        Budget           // of a schedule: the bounds, or in an early round of a search without bounds a smaller one
 

@@ -295,7 +295,12 @@ func (x *Explorer) localStep(c Choice, state, to []uint32) (_ []uint32, done boo
 		if c.Number != 0 || s&touchesShared != 0 || !x.applies(who, s) {
 			return to, false
 		}
-		x.Stats.local(s)
+		if s&isRefused != 0 {
+			x.Stats.Refused++
+		}
+		if s&isTooLate != 0 {
+			x.Stats.NotHeld++
+		}
 		to = append(to, state...)
 		after := to[len(to)-len(state):]
 		if after[who] = s.to(); s&changesRanks != 0 {

@@ -1,7 +1,6 @@
 package space
 
 import (
-	"math/bits"
 	"slices"
 
 	"lockstep/sim/explore/flight"
@@ -36,41 +35,31 @@ func (x *Explorer) tidy() {
 			n++
 		}
 	}
-	x.disown(held)
 	w.held, _ = x.ids.helds.Put(held)
 	w.left[HoldRequest] = x.Budget[HoldRequest] - flight.Holds(held)
+	x.replace(x.disowned)
 }
 
-// disown takes requests of earlier acquisitions, whose tokens their clients have forgotten, for those of processes that
-// have crashed, if any may: it only matters for whom they harm. The list is changed.
-func (x *Explorer) disown(held []flight.Request) {
-	if x.Bounds.Faults[Crash] != Any {
-		return
-	}
-	forgotten := func(r *flight.Request) bool {
-		c := &x.s.clients[r.Client]
-		own, known := x.seriesKnown(c)
-		_, series := x.mentioned([]flight.Request{*r})
-		return r.Sender == flight.Same && r.Orphan && c.Acquired != r.Acquired && series&(own|known) == 0
-	}
-	for n := range held {
-		if forgotten(&held[n]) {
-			held[n].Sender = flight.Replaced
-		}
-	}
+// replace says of some of the requests that another process is their client now.
+func (x *Explorer) replace(of func(*flight.Request) bool) {
+	w := &x.s.world
+	w.held, _ = x.ids.helds.Put(flight.Replace(x.ids.helds.Get(w.held), of))
 	for i := range x.Bounds.Clients {
 		c := &x.s.clients[i]
-		if c.sentBefore == 0 {
-			continue
-		}
-		sent := slices.Clone(x.ids.sents.Get(c.sentBefore))
-		for n := range sent {
-			if forgotten(&sent[n]) {
-				sent[n].Sender = flight.Replaced
-			}
-		}
-		c.sentBefore, _ = x.ids.sents.Put(sent)
+		c.sentBefore, _ = x.ids.sents.Put(flight.Replace(x.ids.sents.Get(c.sentBefore), of))
 	}
+}
+
+// disowned reports whether a request of an earlier acquisition, whose tokens its client has forgotten, is to be taken
+// for that of a process that has crashed, if any may: it only matters for whom it harms.
+func (x *Explorer) disowned(r *flight.Request) bool {
+	c := &x.s.clients[r.Client]
+	if x.Bounds.Faults[Crash] != Any || r.Sender != flight.Same || !r.Orphan || c.Acquired == r.Acquired {
+		return false
+	}
+	own, known := x.seriesKnown(c)
+	_, series := x.mentioned([]flight.Request{*r})
+	return series&(own|known) == 0
 }
 
 // forgetsAge reports whether it doesn't matter when a request that is held up was sent. It may where a
@@ -110,10 +99,13 @@ func (x *Explorer) current(r *flight.Request) bool {
 // dropSpent drops the requests of which nothing can come any more: of those that are held up and have no
 // reader, and of copies. Nobody else knows the tokens in them, and as long as these aren't stored they do
 // nothing. SOUNDNESS.md argues it.
-func (x *Explorer) dropSpent(held []flight.Request) (kept []flight.Request) {
+func (x *Explorer) dropSpent(held []flight.Request) []flight.Request {
 	clients := x.s.clients[:x.Bounds.Clients]
-	copies := slices.ContainsFunc(clients, func(c client) bool { return c.sentBefore != 0 })
-	if x.spent == nil || x.KeepsRequests || len(held) == 0 && !copies {
+	all := slices.Clone(held)
+	for i := range clients {
+		all = append(all, x.ids.sents.Get(clients[i].sentBefore)...)
+	}
+	if x.spent == nil || x.KeepsRequests || len(all) == 0 {
 		return held
 	}
 	known := x.seriesStored()
@@ -123,35 +115,17 @@ func (x *Explorer) dropSpent(held []flight.Request) (kept []flight.Request) {
 			known |= own
 		}
 	}
-	all := slices.Clone(held)
-	for i := range clients {
-		all = append(all, x.ids.sents.Get(clients[i].sentBefore)...)
-	}
 	gone := x.spent.Of(all, known, func(n int) bool {
 		return n >= len(held) || !x.current(&all[n]) && x.spent.Unread(x.s.nodes[all[n].Addr].snapshot, flight.Peer(int(all[n].Client), all[n].Conn), held, all[n])
-	},
-		func(r flight.Request) uint32 { return x.s.nodes[r.Addr].snapshot },
+	}, func(r flight.Request) uint32 { return x.s.nodes[r.Addr].snapshot },
 		func(n int) naming.SeriesSet { _, series := x.mentioned(all[n : n+1]); return series })
-	for i := range held {
-		if !gone[i] {
-			kept = append(kept, held[i])
-		}
-	}
-	at := len(held)
+	rest := gone[len(held):]
 	for i := range clients {
-		if clients[i].sentBefore == 0 {
-			continue
-		}
-		var sent []flight.Request
-		for _, r := range x.ids.sents.Get(clients[i].sentBefore) {
-			if !gone[at] {
-				sent = append(sent, r)
-			}
-			at++
-		}
-		clients[i].sentBefore, _ = x.ids.sents.Put(sent)
+		sent := x.ids.sents.Get(clients[i].sentBefore)
+		clients[i].sentBefore, _ = x.ids.sents.Put(flight.Without(sent, rest))
+		rest = rest[len(sent):]
 	}
-	return kept
+	return flight.Without(held, gone)
 }
 
 // foresees reports whether a state has only those requests that are going to arrive once more: see foresee.
@@ -165,23 +139,15 @@ func (x *Explorer) foresee(before []uint32) {
 	for i := range x.Bounds.Clients {
 		room -= len(x.ids.sents.Get(x.s.clients[i].sentBefore))
 	}
-	if room > 0 && len(x.executed) > 0 {
-		x.unforeseen.copyFrom(&x.s)
-		for set := 1<<len(x.executed) - 1; set > 0; set-- {
-			if bits.OnesCount(uint(set)) > room {
-				continue
-			}
-			for n, r := range x.executed {
-				if c := &x.s.clients[r.Client]; set>>n&1 != 0 {
-					c.sentBefore, _ = x.ids.sents.Put(append(slices.Clone(x.ids.sents.Get(c.sentBefore)), r))
-				}
-			}
-			x.tidy()
-			x.packOnce(before)
-			x.s.copyFrom(&x.unforeseen)
+	x.unforeseen.copyFrom(&x.s)
+	for copied := range flight.Choices(x.executed, room) {
+		x.s.copyFrom(&x.unforeseen)
+		for _, r := range copied {
+			c := &x.s.clients[r.Client]
+			c.sentBefore, _ = x.ids.sents.Put(append(slices.Clone(x.ids.sents.Get(c.sentBefore)), r))
 		}
+		x.tidy()
+		x.packOnce(before)
 	}
 	x.executed = x.executed[:0]
-	x.tidy()
-	x.packOnce(before)
 }

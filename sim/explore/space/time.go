@@ -14,44 +14,6 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Stats are the counts of a worker. They are no part of a state.
-type Stats struct {
-	Refused  int64  // acquisitions that were refused
-	NotHeld  int64  // releases that found the lock gone or owned by another client
-	Compared int64  // comparisons in a release that failed
-	Fenced   int64  // accesses that the resource refused
-	Extended bool   // some lease was extended
-	Stuck    bool   // at some schedule's end nobody has the lock and nobody can have it, and no record is to blame
-	Asleep   string // where a client waits for ever while nothing else happens
-	Used     [faultKinds]bool
-}
-
-// local counts a local step.
-func (st *Stats) local(l localStep) {
-	if l&isRefused != 0 {
-		st.Refused++
-	}
-	if l&isTooLate != 0 {
-		st.NotHeld++
-	}
-}
-
-// Add adds what another worker has counted.
-func (st *Stats) Add(o *Stats) {
-	st.Refused += o.Refused
-	st.NotHeld += o.NotHeld
-	st.Compared += o.Compared
-	st.Fenced += o.Fenced
-	st.Extended = st.Extended || o.Extended
-	st.Stuck = st.Stuck || o.Stuck
-	if st.Asleep == "" || o.Asleep != "" && o.Asleep < st.Asleep {
-		st.Asleep = o.Asleep
-	}
-	for i := range st.Used {
-		st.Used[i] = st.Used[i] || o.Used[i]
-	}
-}
-
 // spanOf returns a life in milliseconds as a span. After a server's clock has jumped back
 // again and again it may be too long; then time passes in two parts.
 func spanOf(life int64) int32 { return int32(min(life, math.MaxInt32)) }

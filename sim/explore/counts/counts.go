@@ -1,0 +1,32 @@
+// Package counts has what a search counts besides its states: near misses, and whether anything happened at all.
+package counts
+
+import "lockstep/sim/explore/bounds"
+
+// Stats are the counts of a worker. They are no part of a state.
+type Stats struct {
+	Refused  int64  // acquisitions that were refused
+	NotHeld  int64  // releases that found the lock gone or owned by another client
+	Compared int64  // comparisons in a release that failed
+	Fenced   int64  // accesses that the resource refused
+	Extended bool   // some lease was extended
+	Stuck    bool   // at some schedule's end nobody has the lock and nobody can have it, and no record is to blame
+	Asleep   string // where a client waits for ever while nothing else happens
+	Used     [bounds.FaultKinds]bool
+}
+
+// Add adds what another worker has counted.
+func (st *Stats) Add(o *Stats) {
+	st.Refused += o.Refused
+	st.NotHeld += o.NotHeld
+	st.Compared += o.Compared
+	st.Fenced += o.Fenced
+	st.Extended = st.Extended || o.Extended
+	st.Stuck = st.Stuck || o.Stuck
+	if st.Asleep == "" || o.Asleep != "" && o.Asleep < st.Asleep {
+		st.Asleep = o.Asleep
+	}
+	for i := range st.Used {
+		st.Used[i] = st.Used[i] || o.Used[i]
+	}
+}
