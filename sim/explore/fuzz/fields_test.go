@@ -11,7 +11,6 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -356,8 +355,7 @@ func TestHooksEnd(t *testing.T) {
 }
 
 // TestCopiesOfEarlierRequests: a lock whose process has one token for all cycles loses its second grant to a copy of the
-// first release. Within bounds that is found; without a bound on cycles a client's last request alone arrives twice, and
-// what holds so says that it does.
+// first release, within bounds and without.
 func TestCopiesOfEarlierRequests(t *testing.T) {
 	s := custom("one-token", "", steps{
 		acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
@@ -385,8 +383,7 @@ func TestCopiesOfEarlierRequests(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		const bound = "only the last request of a client arrived twice"
-		if found := r.Find(trace.DG) != nil; !found || !found && !strings.Contains(r.Summary(), bound) {
+		if r.Find(trace.DG) == nil {
 			t.Errorf("%d cycles: %s", cycles, r.Summary())
 		}
 	}
