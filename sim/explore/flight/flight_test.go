@@ -69,3 +69,35 @@ func TestExecuted(t *testing.T) {
 		t.Errorf("nothing is left of one that can't do anything again: %v", idle)
 	}
 }
+
+// TestChoices: of some requests all sets are chosen that are not too great, the empty one last.
+func TestChoices(t *testing.T) {
+	var got [][]Request
+	list := []Request{{Command: 1}, {Command: 2}}
+	for chosen := range Choices(list, 1) {
+		got = append(got, chosen)
+	}
+	if want := [][]Request{list[1:], list[:1], nil}; !reflect.DeepEqual(got, want) {
+		t.Errorf("chosen are %v, expected %v", got, want)
+	}
+	for chosen := range Choices(nil, 0) {
+		if got = nil; len(chosen) > 0 {
+			t.Errorf("of none %v are chosen", chosen)
+		}
+	}
+	if got != nil {
+		t.Error("of none the empty set isn't chosen")
+	}
+}
+
+// TestReplace: requests of a process that has crashed are told from those of the one in its place, in a list of its own.
+func TestReplace(t *testing.T) {
+	list := []Request{{Client: 1}, {Client: 2, Sender: Unheard}}
+	replaced := Replace(list, func(r *Request) bool { return r.Client == 2 })
+	if want := []Request{{Client: 1}, {Client: 2, Sender: Replaced}}; !reflect.DeepEqual(replaced, want) || list[1].Sender != Unheard {
+		t.Errorf("%v became %v", list, replaced)
+	}
+	if again := Copy(list[1]); again.Sender != Same || !again.Orphan {
+		t.Errorf("a copy of %v is %v", list[1], again)
+	}
+}

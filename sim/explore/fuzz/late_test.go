@@ -126,3 +126,72 @@ func TestDeadOnesRequests(t *testing.T) {
 		}
 	}
 }
+
+// TestTokensStoredLate: a client isn't done with its token because what it sends would leave an empty server as it is.
+// Here the record is stored where there is a seed alone, and a copy of the client's cleanup arrives after that.
+func TestTokensStoredLate(t *testing.T) {
+	seeded := redis.NewScript(`if redis.call("EXISTS", KEYS[2]) == 1 and redis.call("SET", KEYS[1], ARGV[1], "NX", "PX", ARGV[2]) then return 1 end return 0`)
+	s := custom("cleans-first", "", steps{
+		acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
+			token := l.Token()
+			if err := l.rdb.Set(ctx, "seed", 1, 0).Err(); err != nil {
+				return nil, err
+			}
+			if err := compareDelete.EvalSha(ctx, l.rdb, []string{l.key}, token).Err(); err != nil {
+				return nil, err
+			}
+			sent := l.Clock.Monotonic()
+			n, err := seeded.EvalSha(ctx, l.rdb, []string{l.key, "seed"}, token, l.TTL.Milliseconds()).Int()
+			if err == nil && n == 0 {
+				err = strategies.ErrNotAcquired
+			}
+			return l.lease(token, sent), err
+		},
+		release: func(ctx context.Context, l *lock, lease *strategies.Lease) error {
+			return held(compareDelete.EvalSha(ctx, l.rdb, []string{l.key}, lease.Token).Int())
+		}}).strategy
+	s.Scripts = []*redis.Script{compareDelete, seeded}
+	b := explore.Defaults(s)
+	b.TTL, b.Codes, b.Cycles, b.Record = 3*time.Second, trace.Verdict{trace.DG}, explore.Any, "lock"
+	b.Faults = explore.Budget{explore.Crash: explore.Any, explore.Pause: explore.Any, explore.Duplicate: 1}
+	r, err := explore.Run(context.Background(), b, explore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Find(trace.DG) == nil {
+		t.Error(r.Summary())
+	}
+}
+
+// TestTokensStoredAfterAll: whether a client is done with its token is learnt where no reply is late. This one stores it
+// only if one is, and a copy of what it has sent before then removes that. The record is never given back, but expires.
+func TestTokensStoredAfterAll(t *testing.T) {
+	s := custom("stores-after-all", "", steps{
+		acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
+			token := l.Token()
+			if err := compareDelete.EvalSha(ctx, l.rdb, []string{l.key}, token).Err(); err != nil {
+				return nil, err
+			}
+			value := "anyone"
+			if err := l.rdb.Get(ctx, "other").Err(); !errors.Is(err, redis.Nil) {
+				value = token
+			}
+			sent := l.Clock.Monotonic()
+			if err := l.set(ctx, l.key, value); err != nil {
+				return nil, err
+			}
+			return l.lease(token, sent), nil
+		},
+		release: func(context.Context, *lock, *strategies.Lease) error { return nil }}).strategy
+	s.Scripts = []*redis.Script{compareDelete}
+	b := explore.Defaults(s)
+	b.TTL, b.Codes, b.Cycles, b.Record = 3*time.Second, trace.Verdict{trace.DG}, explore.Any, "lock"
+	b.Faults = explore.Budget{explore.Pause: explore.Any, explore.HoldRequest: 1, explore.Duplicate: 1}
+	r, err := explore.Run(context.Background(), b, explore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Find(trace.DG) == nil {
+		t.Error(r.Summary())
+	}
+}
