@@ -31,6 +31,7 @@ var floors = []string{
 	"sim/explore",
 	"sim/explore/agree",
 	"sim/explore/space sim/explore/liveness",
+	"sim/explore/counts",
 	"sim/explore/bounds sim/explore/spent",
 	"sim/explore/instants",
 	"sim/explore/behaviour sim/explore/disk",

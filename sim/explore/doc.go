@@ -9,6 +9,7 @@
 //   - flight has that part of a state which is under way: requests that are held up or could
 //     arrive once more. naming renames clients and tokens, so that situations which differ in
 //     names alone are one. spent recognises requests that nothing can come of any more.
+//   - counts has what is counted besides states.
 //   - instants finds the instants at which a search lets time stop, by the thresholds in a
 //     lock's code.
 //   - behaviour learns how clients and servers behave. A client's next operation is a
