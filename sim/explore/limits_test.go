@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,6 +37,14 @@ func TestLimits(t *testing.T) {
 	t.Run("memory", func(t *testing.T) {
 		r, err := Run(context.Background(), endless(t), Options{Memory: 4 << 20})
 		incomplete(t, r, err, "the memory limit was reached")
+	})
+	t.Run("memory of the small search before", func(t *testing.T) {
+		b := Defaults(strategy(t, "setpx-watch"))
+		b.Cycles, b.Faults = Any, Budget{Crash: Any, Pause: Any, ReplyLost: Any, HoldRequest: 1}
+		_, err := Run(context.Background(), b, Options{Memory: 1, Disk: t.TempDir()})
+		if err == nil || !strings.Contains(err.Error(), "is kept in memory and didn't come to its end: the memory limit was reached") {
+			t.Errorf("%v: it doesn't say which search was too big", err)
+		}
 	})
 	t.Run("cancelled before it begins", func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(context.Background())
