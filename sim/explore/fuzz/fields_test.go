@@ -383,7 +383,7 @@ func TestCopiesOfEarlierRequests(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Find(trace.DG) == nil {
+		if !seen(r, trace.DG) {
 			t.Errorf("%d cycles: %s", cycles, r.Summary())
 		}
 	}
