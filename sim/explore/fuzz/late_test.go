@@ -85,6 +85,7 @@ func seen(r *explore.Result, c trace.Code) bool {
 // late cleanup removes the record that somebody has marked with A's token. B does so who has seen that, in the middle
 // of a cycle, once there is another record: that of the process in A's place.
 func TestDeadOnesRequests(t *testing.T) {
+	testenv.LongRaced(t)
 	cleanup := redis.NewScript(`local is = redis.call("GET", KEYS[1])
 		if is and redis.call("GET", KEYS[2]) == ARGV[1] .. is then return redis.call("DEL", KEYS[1], KEYS[2]) end return 0`)
 	s := custom("marks", "", steps{
