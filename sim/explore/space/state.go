@@ -42,7 +42,7 @@ type client struct {
 	torn  uint16 // connections that lost a reply, a bit each
 	gone  uint16 // connections that a restart or a failover has ended in the middle of a transaction
 
-	sentBefore uint32 // the id of the list of its requests that were executed last, if they could arrive twice
+	sentBefore uint32 // the id of the list of its requests that were executed last, if they could arrive twice; without bounds, of those that are going to: see foresee
 }
 
 // anyTime is the due of a thread whose wait may end at any time: see Model.WakeEarly.
