@@ -131,7 +131,7 @@ func TestLivelocksAtRandom(t *testing.T) {
 	testenv.Long(t)
 	decided := map[string]int{}
 	for seed := range uint64(400) {
-		if !testenv.Some(int(seed), 160) {
+		if !testenv.Some(int(seed), 240) {
 			continue
 		}
 		rng := rand.New(rand.NewPCG(seed, 31))
