@@ -45,6 +45,7 @@ func TestExploreRefusals(t *testing.T) {
 		{"setpx-lua --codes ok", `--codes: "ok" names no code to look for`},
 		{"setpx-lua --caller check", `--caller: unknown caller "check"; did you mean "checks"?`},
 		{"naive-del --cycles any --caller checks", `callers that check whether their lease is over compare a clock with its end at every access, which takes a bound on cycles: search for plain ones, or such as extend`},
+		{"naive-del --cycles any --faults duplicate=9", "without a bound on cycles, requests that arrive twice can be at most 8, as a search remembers so many"},
 		{"redlock --timeout 0s", `--timeout: a client waits for some time for a reply, and not 0s`},
 		{"setpx-lua --caller extends", `--caller: setpx-lua has no way to extend a lease`},
 		{"fenced --resource fence", `--resource: unknown resource "fence"; did you mean "fenced" or "fenced-writes"?`},

@@ -9,6 +9,7 @@ import (
 	"lockstep/sim"
 	"lockstep/sim/explore/certificate"
 	"lockstep/sim/explore/instants"
+	"lockstep/sim/explore/intern"
 	"lockstep/sim/monitor"
 	"lockstep/sim/process"
 	"lockstep/sim/redis"
@@ -253,6 +254,8 @@ func (b *Bounds) restless() error {
 		return nil
 	case slices.ContainsFunc(b.Faults[ReplyLost+1:], func(n uint8) bool { return n == Any }):
 		return fmt.Errorf("a search can have any number of %s, %s and %s, and of other faults so many as are stated", Crash.Words(2), Pause.Words(2), ReplyLost.Words(2))
+	case b.Faults[Duplicate] > intern.MaxList:
+		return fmt.Errorf("without a bound on cycles, %s can be at most %d, as a search remembers so many", Duplicate.Words(2), intern.MaxList)
 	case b.Checks:
 		return errors.New("callers that check whether their lease is over compare a clock with its end at every access, which takes a bound on cycles: search for plain ones, or such as extend")
 	case b.Switches > 0:

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"lockstep/sim/explore/intern"
 	"lockstep/sim/trace"
 )
 
@@ -153,15 +154,30 @@ func Close(held []Request, client int, conns, gone uint16, crashed bool) (moved 
 	return moved, open
 }
 
-// Replace says of some of the requests that another process is their client now.
-func Replace(list []Request, of func(*Request) bool) []Request {
+// Replace says of some requests of a list that another process is their client now, and returns the list's new id.
+func Replace(lists *intern.Lists[Request], id uint32, of func(*Request) bool) uint32 {
+	list := lists.Get(id)
+	if !slices.ContainsFunc(list, func(r Request) bool { return of(&r) }) {
+		return id // as mostly, and to intern it anew takes its time
+	}
 	list = slices.Clone(list)
 	for n := range list {
 		if of(&list[n]) {
 			list[n].Sender = Replaced
 		}
 	}
-	return list
+	id, _ = lists.Put(list) // it is as long as before
+	return id
+}
+
+// WithoutIn returns the id of a list without the requests that are gone, and whether those are that come after it.
+func WithoutIn(lists *intern.Lists[Request], id uint32, gone []bool) (_ uint32, rest []bool) {
+	list := lists.Get(id)
+	gone, rest = gone[:len(list)], gone[len(list):]
+	if slices.Contains(gone, true) {
+		id, _ = lists.Put(Without(list, gone)) // it is shorter
+	}
+	return id, rest
 }
 
 // Without returns those requests that are not gone.

@@ -3,6 +3,8 @@ package flight
 import (
 	"reflect"
 	"testing"
+
+	"lockstep/sim/explore/intern"
 )
 
 // TestFree: requests on one connection arrive in the order in which they were sent.
@@ -90,14 +92,34 @@ func TestChoices(t *testing.T) {
 	}
 }
 
-// TestReplace: requests of a process that has crashed are told from those of the one in its place, in a list of its own.
+// TestReplace: requests of a process that has crashed are told from those of the one in its place, in a list of its own; a list
+// without any stays the same one.
 func TestReplace(t *testing.T) {
-	list := []Request{{Client: 1}, {Client: 2, Sender: Unheard}}
-	replaced := Replace(list, func(r *Request) bool { return r.Client == 2 })
-	if want := []Request{{Client: 1}, {Client: 2, Sender: Replaced}}; !reflect.DeepEqual(replaced, want) || list[1].Sender != Unheard {
-		t.Errorf("%v became %v", list, replaced)
+	lists := intern.NewLists[Request]()
+	id, _ := lists.Put([]Request{{Client: 1}, {Client: 2, Sender: Unheard}})
+	replaced := Replace(lists, id, func(r *Request) bool { return r.Client == 2 })
+	if got, want := lists.Get(replaced), []Request{{Client: 1}, {Client: 2, Sender: Replaced}}; !reflect.DeepEqual(got, want) || lists.Get(id)[1].Sender != Unheard {
+		t.Errorf("%v became %v", lists.Get(id), got)
 	}
-	if again := Copy(list[1]); again.Sender != Same || !again.Orphan {
-		t.Errorf("a copy of %v is %v", list[1], again)
+	if same := Replace(lists, id, func(r *Request) bool { return r.Client == 3 }); same != id {
+		t.Errorf("%v became %v", lists.Get(id), lists.Get(same))
+	}
+	if again := Copy(lists.Get(id)[1]); again.Sender != Same || !again.Orphan {
+		t.Errorf("a copy of %v is %v", lists.Get(id)[1], again)
+	}
+}
+
+// TestWithoutIn: the requests that are gone are taken out of their list, and of the rest it is told whether they are gone.
+func TestWithoutIn(t *testing.T) {
+	lists := intern.NewLists[Request]()
+	id, _ := lists.Put([]Request{{Client: 1}, {Client: 2}})
+	for _, c := range []struct {
+		gone []bool
+		want []Request
+	}{{[]bool{false, false, true}, []Request{{Client: 1}, {Client: 2}}}, {[]bool{true, false, true}, []Request{{Client: 2}}}, {[]bool{true, true, true}, nil}} {
+		kept, rest := WithoutIn(lists, id, c.gone)
+		if got := lists.Get(kept); len(got)+len(c.want) > 0 && !reflect.DeepEqual(got, c.want) || len(rest) != 1 || !rest[0] {
+			t.Errorf("without %v there are %v, and the rest is %v", c.gone, got, rest)
+		}
 	}
 }

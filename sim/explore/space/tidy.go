@@ -43,10 +43,10 @@ func (x *Explorer) tidy() {
 // replace says of some of the requests that another process is their client now.
 func (x *Explorer) replace(of func(*flight.Request) bool) {
 	w := &x.s.world
-	w.held, _ = x.ids.helds.Put(flight.Replace(x.ids.helds.Get(w.held), of))
+	w.held = flight.Replace(x.ids.helds, w.held, of)
 	for i := range x.Bounds.Clients {
 		c := &x.s.clients[i]
-		c.sentBefore, _ = x.ids.sents.Put(flight.Replace(x.ids.sents.Get(c.sentBefore), of))
+		c.sentBefore = flight.Replace(x.ids.sents, c.sentBefore, of)
 	}
 }
 
@@ -101,11 +101,11 @@ func (x *Explorer) current(r *flight.Request) bool {
 // nothing. SOUNDNESS.md argues it.
 func (x *Explorer) dropSpent(held []flight.Request) []flight.Request {
 	clients := x.s.clients[:x.Bounds.Clients]
-	all := slices.Clone(held)
+	all := append(x.requests[:0], held...)
 	for i := range clients {
 		all = append(all, x.ids.sents.Get(clients[i].sentBefore)...)
 	}
-	if x.spent == nil || x.KeepsRequests || len(all) == 0 {
+	if x.requests = all; x.spent == nil || x.KeepsRequests || len(all) == 0 {
 		return held
 	}
 	known := x.seriesStored()
@@ -121,9 +121,7 @@ func (x *Explorer) dropSpent(held []flight.Request) []flight.Request {
 		func(n int) naming.SeriesSet { _, series := x.mentioned(all[n : n+1]); return series })
 	rest := gone[len(held):]
 	for i := range clients {
-		sent := x.ids.sents.Get(clients[i].sentBefore)
-		clients[i].sentBefore, _ = x.ids.sents.Put(flight.Without(sent, rest))
-		rest = rest[len(sent):]
+		clients[i].sentBefore, rest = flight.WithoutIn(x.ids.sents, clients[i].sentBefore, rest)
 	}
 	return flight.Without(held, gone)
 }
