@@ -110,9 +110,6 @@ func (m *Model) Know(clients bool) {
 	m.forget()
 	if clients {
 		m.habits.needs = m.Clients.Needs()
-		if m.spent != nil && !m.neverDone {
-			m.spent.Learn(m.bare())
-		}
 	}
 }
 
