@@ -136,8 +136,8 @@ func TestDeadOnesRequests(t *testing.T) {
 	}
 }
 
-// TestTokensStoredLate: a request whose token is stored nowhere yet may still do something: its client stores it later. Here
-// the record is stored where there is a seed alone, and a copy of the client's cleanup arrives after that.
+// TestTokensStoredLate: a client isn't done with its token because what it sends would leave an empty server as it is.
+// Here the record is stored where there is a seed alone, and a copy of the client's cleanup arrives after that.
 func TestTokensStoredLate(t *testing.T) {
 	seeded := redis.NewScript(`if redis.call("EXISTS", KEYS[2]) == 1 and redis.call("SET", KEYS[1], ARGV[1], "NX", "PX", ARGV[2]) then return 1 end return 0`)
 	s := custom("cleans-first", "", steps{
@@ -172,8 +172,8 @@ func TestTokensStoredLate(t *testing.T) {
 	}
 }
 
-// TestTokensStoredAfterAll: the same of a client that stores its token only if a reply is late; a copy of what it has sent
-// before then removes that. The record is never given back, but expires.
+// TestTokensStoredAfterAll: whether a client is done with its token is learnt where no reply is late. This one stores it
+// only if one is, and a copy of what it has sent before then removes that. The record is never given back, but expires.
 func TestTokensStoredAfterAll(t *testing.T) {
 	testenv.Long(t)
 	s := custom("stores-after-all", "", steps{

@@ -48,12 +48,19 @@ func (m *Model) forget() {
 // Spent reports whether nothing could have come of all requests that were dropped because of that. If something
 // could, the next round keeps them.
 func (m *Model) Spent() bool {
-	if m.spent == nil || !m.spent.Potent(m.snapshots()) {
+	switch {
+	case m.spent == nil || m.spent.StillDone(m.bare()) && !m.spent.Potent(m.snapshots()):
 		return true
+	case m.spent.Learnt():
+		m.neverDone = true
+	default:
+		m.KeepSpent()
 	}
-	m.KeepSpent()
 	return false
 }
+
+// bare returns the snapshot of a server with which every schedule begins.
+func (m *Model) bare() uint32 { return m.start().nodes[0].snapshot }
 
 // KeepSpent keeps the requests of which nothing can come any more, in all rounds from now on.
 func (m *Model) KeepSpent() { m.keepsSpent, m.spent = true, nil }

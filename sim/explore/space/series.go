@@ -110,6 +110,9 @@ func (m *Model) Know(clients bool) {
 	m.forget()
 	if clients {
 		m.habits.needs = m.Clients.Needs()
+		if m.spent != nil && !m.neverDone {
+			m.spent.Learn(m.bare())
+		}
 	}
 }
 

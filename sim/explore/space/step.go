@@ -81,6 +81,7 @@ type Model struct {
 	KeepsRequests bool             // requests that are held up, or could arrive twice, stay as they are: see tidy
 	spent         *spent.Requests  // that were dropped because nothing can come of them, or nil if none are: see dropSpent
 	keepsSpent    bool             // none are
+	neverDone     bool             // see spent.Requests.Done
 	deeds         []behaviour.Deed // that the environment can do: see Bounds.Others
 	Budget        Budget           // of a schedule: the bounds, or in an early round of a search without bounds a smaller one
 

@@ -35,9 +35,7 @@ func (x *Explorer) tidy() {
 			n++
 		}
 	}
-	if !slices.Equal(held, x.ids.helds.Get(w.held)) {
-		w.held, _ = x.ids.helds.Put(held)
-	}
+	w.held, _ = x.ids.helds.Put(held)
 	w.left[HoldRequest] = x.Budget[HoldRequest] - flight.Holds(held)
 	x.replace(x.disowned)
 }
@@ -113,7 +111,9 @@ func (x *Explorer) dropSpent(held []flight.Request) []flight.Request {
 	known := x.seriesStored()
 	for i := range clients {
 		own, series := x.seriesKnown(&clients[i])
-		known |= own | series
+		if known |= series; !x.spent.Done(clients[i].history) {
+			known |= own
+		}
 	}
 	gone := x.spent.Of(all, known, func(n int) bool {
 		return n >= len(held) || !x.current(&all[n]) && x.spent.Unread(x.s.nodes[all[n].Addr].snapshot, flight.Peer(int(all[n].Client), all[n].Conn), held, all[n])
@@ -136,12 +136,6 @@ func (x *Explorer) foresee(before []uint32) {
 	room := int(x.s.world.left[Duplicate])
 	for i := range x.Bounds.Clients {
 		room -= len(x.ids.sents.Get(x.s.clients[i].sentBefore))
-	}
-	if len(x.executed) == 0 || room <= 0 { // there is nothing to choose, as mostly
-		x.executed = x.executed[:0]
-		x.tidy()
-		x.packOnce(before)
-		return
 	}
 	x.unforeseen.copyFrom(&x.s)
 	for copied := range flight.Choices(x.executed, room) {

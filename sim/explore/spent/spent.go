@@ -20,11 +20,12 @@ type Requests struct {
 	servers *behaviour.Servers
 	idle    *intern.Memo[behaviour.Question, bool]
 	gone    *intern.Memo[uint32, struct{}] // the commands for which it is taken for granted
+	done    []bool                         // see Learn
 }
 
 // In returns the requests of a search that begins.
 func In(k *behaviour.Clients, s *behaviour.Servers) *Requests {
-	return &Requests{k, s, intern.NewMemo[behaviour.Question, bool](), intern.NewMemo[uint32, struct{}]()}
+	return &Requests{k, s, intern.NewMemo[behaviour.Question, bool](), intern.NewMemo[uint32, struct{}](), nil}
 }
 
 // conn is a connection on which nothing is open.
@@ -67,16 +68,14 @@ func (r *Requests) spares(snapshot, command uint32) bool {
 // again are known; and so are those of a request that may do so.
 func (r *Requests) Of(list []flight.Request, known naming.SeriesSet, may func(n int) bool, on func(flight.Request) uint32, mentioned func(n int) naming.SeriesSet) (spent []bool) {
 	spent = make([]bool, len(list))
-	tokens := make([]naming.SeriesSet, len(list))
 	for i, req := range list {
-		tokens[i] = mentioned(i)
-		spent[i] = req.Command != 0 && tokens[i]&known == 0 && r.Idle(on(req), req.Command)
+		spent[i] = req.Command != 0 && r.Idle(on(req), req.Command)
 	}
 	for was := ^known; was != known; {
 		was = known
 		for i := range list {
-			if !spent[i] || tokens[i]&known != 0 {
-				spent[i], known = false, known|tokens[i]
+			if series := mentioned(i); !spent[i] || series&known != 0 {
+				spent[i], known = false, known|series
 			}
 		}
 	}
