@@ -137,19 +137,7 @@ func TestCauseNamesTheLateRelease(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
-	sc, err := scenarios.Find("duplicate-release")
-	if err != nil {
-		t.Fatal(err)
-	}
-	st, err := scenarios.FindStrategy("naive-del")
-	if err != nil {
-		t.Fatal(err)
-	}
-	run, err := sc.Run(st, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tl := timeline.New(run)
+	tl := runUnder(t, "naive-del", "duplicate-release")
 	if got, want := tl.Cause(tl.Breaches[0]), "A sends DEL at 1.002s, which arrives once more at 3.003s, A releases the lock at 1.003s, Redis stores B's record at "; !strings.HasPrefix(got, want) {
 		t.Error(got)
 	}
@@ -162,7 +150,13 @@ func runOf(t *testing.T, lock, script string) *timeline.Timeline {
 	if err := os.WriteFile(path, []byte(script), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	sc, err := scenarios.Find(path)
+	return runUnder(t, lock, path)
+}
+
+// runUnder runs a lock under a scenario, by its name or its path.
+func runUnder(t *testing.T, lock, scenario string) *timeline.Timeline {
+	t.Helper()
+	sc, err := scenarios.Find(scenario)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,19 +212,7 @@ func TestCausesAgreeWithTheirEvidence(t *testing.T) {
 // The line of code that a violation between two clients is put down to is that of the command that did it, and not that of the
 // one by which a client came in afterwards.
 func TestCommandIsTheOneThatDidIt(t *testing.T) {
-	sc, err := scenarios.Find("takeover-race")
-	if err != nil {
-		t.Fatal(err)
-	}
-	st, err := scenarios.FindStrategy("timestamp-del")
-	if err != nil {
-		t.Fatal(err)
-	}
-	run, err := sc.Run(st, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tl := timeline.New(run)
+	tl := runUnder(t, "timestamp-del", "takeover-race")
 	for _, b := range tl.Breaches {
 		e := tl.Command(b)
 		switch b.Code {
