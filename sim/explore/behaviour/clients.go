@@ -46,6 +46,9 @@ type History struct {
 	Over          bool                  // its program has ended
 }
 
+// Came returns the transition that has led to the history. It is from 0 at the client's beginning.
+func (h *History) Came() Transition { return Transition{h.parent, h.thread, h.seen} }
+
 // Single reports whether all threads but the first have ended.
 func (h *History) Single() bool {
 	for t := 1; t < int(h.Count); t++ {
@@ -435,7 +438,7 @@ const nowhere = 0
 // first found by this transition. A client that has joined it by another one behaves
 // alike from there on, but its replay would be different.
 func (k *Clients) standsAt(id uint32, tr Transition) uint32 {
-	if h := k.At(id); (Transition{h.parent, h.thread, h.seen}) != tr {
+	if k.At(id).Came() != tr {
 		return nowhere
 	}
 	return id
@@ -724,7 +727,7 @@ func (k *Clients) walk(r *replayer, path []uint32) (n int, err error) {
 	r.base, r.last = 0, 0
 	for n, at := range path {
 		h := k.At(at)
-		if _, err := k.feed(r, h.client, Transition{From: h.parent, Thread: h.thread, Seen: h.seen}); err != nil {
+		if _, err := k.feed(r, h.client, h.Came()); err != nil {
 			return n, err
 		}
 		if h.BetweenCycles && !(h.Over && h.Lasts != 0) {

@@ -80,7 +80,7 @@ func (k *Clients) Rename(id uint32, r *naming.Renaming) (uint32, error) {
 	if err != nil {
 		return 0, err
 	}
-	was, err := k.After(Transition{h.parent, h.thread, h.seen})
+	was, err := k.After(h.Came())
 	if err != nil {
 		return 0, err
 	}

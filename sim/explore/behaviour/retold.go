@@ -76,7 +76,7 @@ func (r *retelling) history(id uint32) (to uint32, err error) {
 	}
 	h := r.servers.clients.At(id)
 	if to = r.to.clients.Begin[h.client]; h.parent != 0 {
-		to, err = r.follow(Transition{h.parent, h.thread, h.seen})
+		to, err = r.follow(h.Came())
 	}
 	r.histories[id] = to
 	return to, err

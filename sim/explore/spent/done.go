@@ -6,7 +6,47 @@ import (
 	"lockstep/sim/process"
 )
 
-// Learn finds out, from all that clients were seen to do so far, after which histories a client is done with the tokens
+// course is what a client has done and observed in a cycle so far, without names: its tokens are those of one series,
+// and all others those of another. Histories that differ in names alone have one course, whichever of them the workers
+// have met with first.
+type course struct {
+	from   uint32 // the id of the course so far, or 0
+	thread uint8
+	seen   behaviour.Observation
+}
+
+// course returns the id of a history's course. Those of which it is a part have lower ones.
+func (r *Requests) course(history uint32) uint32 {
+	if known, is := r.courseOf.Get(history); is {
+		return *known
+	}
+	h, c := r.clients.At(history), course{}
+	if came := h.Came(); came.From != 0 && !h.BetweenCycles {
+		c = course{r.course(came.From), came.Thread, came.Seen}
+		switch c.seen.Kind {
+		case behaviour.SawReply:
+			c.seen.Value = int64(r.clients.Reply(uint32(c.seen.Value), nameless(h.Own)))
+		case behaviour.SawSeries:
+			c.seen.Value = 0
+		}
+	}
+	id := r.courses.ID(c)
+	r.courseOf.Put(history, id)
+	return id
+}
+
+// nameless returns a renaming of series to the first, if they are in a set, or else the second.
+func nameless(own naming.SeriesSet) *naming.Renaming {
+	to := naming.Renaming{Clients: naming.SameClients}
+	for bit := range to.Series {
+		if own>>bit&1 == 0 {
+			to.Series[bit] = 1
+		}
+	}
+	return &to
+}
+
+// Learn finds out, from all that clients were seen to do so far, after which courses a client is done with the tokens
 // of its cycle. An empty server is one with a snapshot.
 func (r *Requests) Learn(snapshot uint32) { r.done, _ = r.doneWith(r.bare(snapshot)) }
 
@@ -15,17 +55,23 @@ func (r *Requests) Learnt() bool { return r.done != nil }
 
 // Done reports whether a client with a history is known to be done with the tokens of its cycle: whatever it sends
 // until the cycle's end leaves a server as it is on which they aren't stored, and it forgets them then.
-func (r *Requests) Done(history uint32) bool { return int(history) < len(r.done) && r.done[history] }
+func (r *Requests) Done(history uint32) bool {
+	if len(r.done) == 0 {
+		return false
+	}
+	c := r.course(history)
+	return int(c) < len(r.done) && r.done[c]
+}
 
-// StillDone reports whether all histories that were known to be done with their tokens are, as far as clients were seen
-// to go on since. What they send is checked as that which was dropped.
+// StillDone reports whether clients were done with their tokens after all courses of which that was known, as far as
+// they were seen to go on since. What they send is checked as that which was dropped.
 func (r *Requests) StillDone(snapshot uint32) bool {
 	if r.done == nil {
 		return true
 	}
 	is, sent := r.doneWith(r.bare(snapshot))
-	for history, done := range r.done {
-		if done && !is[history] {
+	for c, done := range r.done {
+		if done && !is[c] {
 			return false
 		}
 	}
@@ -35,33 +81,45 @@ func (r *Requests) StillDone(snapshot uint32) bool {
 	return true
 }
 
-// doneWith tells of each history whether the client is done with the tokens of its cycle, given a server without keys,
+// doneWith tells of each course whether the client is done with the tokens of its cycle, given a server without keys,
 // and what those send that are.
 func (r *Requests) doneWith(bare uint32) (done []bool, sent []uint32) {
-	var children [][]uint32
+	var histories uint32 // are below
 	for id := range uint32(r.clients.Outcomes.Len()) {
 		e := r.clients.Outcomes.Entries.At(id + 1)
-		for from := int(max(e.Key.From, e.Value.To)); from >= len(children); {
-			children = append(children, nil)
-		}
-		children[e.Key.From] = append(children[e.Key.From], e.Value.To)
+		histories = max(histories, e.Key.From+1, e.Value.To+1)
 	}
-	done = make([]bool, len(children))
-	for id := len(children) - 1; id > 0; id-- { // a history of a cycle comes after those on its way
-		h := r.clients.At(uint32(id))
-		done[id] = h.Own != 0 && len(children[id]) > 0
-		for _, to := range children[id] {
-			if next := r.clients.At(to); next.Own == h.Own {
-				done[id] = done[id] && done[to]
-			} else {
-				done[id] = done[id] && (next.Series|next.Own)&h.Own == 0
-			}
-		}
+	for id := range histories {
+		r.course(id)
+	}
+	n := r.courses.Len() + 1
+	remains, goesOn, next := make([]bool, n), make([]bool, n), make([][]uint32, n)
+	for id := range histories {
+		h, c := r.clients.At(id), r.course(id)
+		remains[c] = remains[c] || h.Own == 0
 		for _, command := range r.sends(h) {
-			done[id] = done[id] && r.spares(bare, command)
+			remains[c] = remains[c] || !r.spares(bare, command)
 		}
-		if done[id] {
-			sent = append(sent, r.sends(h)...)
+	}
+	for id := range uint32(r.clients.Outcomes.Len()) {
+		e := r.clients.Outcomes.Entries.At(id + 1)
+		h, to, c := r.clients.At(e.Key.From), r.clients.At(e.Value.To), r.course(e.Key.From)
+		if goesOn[c] = true; to.Own == h.Own {
+			next[c] = append(next[c], r.course(e.Value.To))
+		} else {
+			remains[c] = remains[c] || (to.Series|to.Own)&h.Own != 0
+		}
+	}
+	done = make([]bool, n)
+	for c := n - 1; c > 0; c-- {
+		done[c] = goesOn[c] && !remains[c]
+		for _, to := range next[c] {
+			done[c] = done[c] && done[to]
+		}
+	}
+	for id := range histories {
+		if done[r.course(id)] {
+			sent = append(sent, r.sends(r.clients.At(id))...)
 		}
 	}
 	return done, sent

@@ -20,12 +20,16 @@ type Requests struct {
 	servers *behaviour.Servers
 	idle    *intern.Memo[behaviour.Question, bool]
 	gone    *intern.Memo[uint32, struct{}] // the commands for which it is taken for granted
-	done    []bool                         // see Learn
+	done    []bool                         // by course; see Learn
+
+	courses  *intern.Table[course]
+	courseOf *intern.Memo[uint32, uint32] // by history
 }
 
 // In returns the requests of a search that begins.
 func In(k *behaviour.Clients, s *behaviour.Servers) *Requests {
-	return &Requests{k, s, intern.NewMemo[behaviour.Question, bool](), intern.NewMemo[uint32, struct{}](), nil}
+	return &Requests{clients: k, servers: s, idle: intern.NewMemo[behaviour.Question, bool](), gone: intern.NewMemo[uint32, struct{}](),
+		courses: intern.NewTable[course](), courseOf: intern.NewMemo[uint32, uint32]()}
 }
 
 // conn is a connection on which nothing is open.
