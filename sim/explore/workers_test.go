@@ -16,6 +16,9 @@ import (
 
 	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/explore/intern"
+	"lockstep/sim/explore/naming"
+	"lockstep/sim/explore/space"
+	requests "lockstep/sim/explore/spent"
 	"lockstep/sim/process"
 	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
@@ -240,3 +243,49 @@ func together(n int, do func(worker int)) {
 
 // order returns a permutation that differs between workers, and is the same in each run.
 func order(worker, n int) []int { return rand.New(rand.NewPCG(uint64(worker), 1)).Perm(n) }
+
+// TestDoneIsNameless: a client is known to be done with its tokens by any names of clients and tokens. If it were not,
+// the number of situations would depend on the names under which a worker was the first to meet with them.
+func TestDoneIsNameless(t *testing.T) {
+	b := closing(t, "watchdog")
+	b.Faults = Budget{}
+	m, err := space.NewModel(b, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	s := &search{Model: m, opt: Options{Workers: 1}}
+	if err := s.run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	of := requests.In(m.Clients, m.Servers)
+	of.Learn(1)
+	met, done := map[uint32]bool{}, 0
+	for id := range uint32(m.Clients.Outcomes.Len()) {
+		from := m.Clients.Outcomes.Entries.At(id + 1).Key.From
+		first := from
+		for came := m.Clients.At(first).Came(); came.From != 0; came = m.Clients.At(first).Came() {
+			first = came.From
+		}
+		if slices.Contains(m.Clients.Begin[:b.Clients], first) { // and not of the probe
+			met[from] = true
+		}
+	}
+	for from := range met {
+		for _, r := range naming.Reversals(b.Clients) {
+			to, err := m.Clients.Rename(from, r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if of.Done(from) != of.Done(to) {
+				t.Errorf("history %d: %t, and under other names %t", from, of.Done(from), of.Done(to))
+			}
+			if of.Done(from) && from != to {
+				done++
+			}
+		}
+	}
+	if done == 0 || done == len(met) {
+		t.Errorf("done after %d of %d histories", done, len(met))
+	}
+}

@@ -15,10 +15,10 @@ type course struct {
 	seen   behaviour.Observation
 }
 
-// course returns the id of a history's course. Those of which it is a part have lower ones.
+// course returns the id of a history's course. Those that go on from it have higher ones.
 func (r *Requests) course(history uint32) uint32 {
-	if known, is := r.courseOf.Get(history); is {
-		return *known
+	if known, is := r.courseOf.Load(history); is {
+		return known.(uint32)
 	}
 	h, c := r.clients.At(history), course{}
 	if came := h.Came(); came.From != 0 && !h.BetweenCycles {
@@ -30,9 +30,9 @@ func (r *Requests) course(history uint32) uint32 {
 			c.seen.Value = 0
 		}
 	}
-	id := r.courses.ID(c)
-	r.courseOf.Put(history, id)
-	return id
+	id, _ := r.courses.LoadOrStore(c, r.last.Add(1))
+	r.courseOf.Store(history, id)
+	return id.(uint32)
 }
 
 // nameless returns a renaming of series to the first, if they are in a set, or else the second.
@@ -92,7 +92,7 @@ func (r *Requests) doneWith(bare uint32) (done []bool, sent []uint32) {
 	for id := range histories {
 		r.course(id)
 	}
-	n := r.courses.Len() + 1
+	n := r.last.Load() + 1
 	remains, goesOn, next := make([]bool, n), make([]bool, n), make([][]uint32, n)
 	for id := range histories {
 		h, c := r.clients.At(id), r.course(id)
@@ -111,7 +111,7 @@ func (r *Requests) doneWith(bare uint32) (done []bool, sent []uint32) {
 		}
 	}
 	done = make([]bool, n)
-	for c := n - 1; c > 0; c-- {
+	for c := n - 1; c > 0; c-- { // one that goes on from another has the higher id
 		done[c] = goesOn[c] && !remains[c]
 		for _, to := range next[c] {
 			done[c] = done[c] && done[to]

@@ -5,6 +5,8 @@ package spent
 
 import (
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/explore/flight"
@@ -22,14 +24,13 @@ type Requests struct {
 	gone    *intern.Memo[uint32, struct{}] // the commands for which it is taken for granted
 	done    []bool                         // by course; see Learn
 
-	courses  *intern.Table[course]
-	courseOf *intern.Memo[uint32, uint32] // by history
+	courses, courseOf sync.Map      // of course and of history: the course's id
+	last              atomic.Uint32 // id of a course
 }
 
 // In returns the requests of a search that begins.
 func In(k *behaviour.Clients, s *behaviour.Servers) *Requests {
-	return &Requests{clients: k, servers: s, idle: intern.NewMemo[behaviour.Question, bool](), gone: intern.NewMemo[uint32, struct{}](),
-		courses: intern.NewTable[course](), courseOf: intern.NewMemo[uint32, uint32]()}
+	return &Requests{clients: k, servers: s, idle: intern.NewMemo[behaviour.Question, bool](), gone: intern.NewMemo[uint32, struct{}]()}
 }
 
 // conn is a connection on which nothing is open.
@@ -72,14 +73,16 @@ func (r *Requests) spares(snapshot, command uint32) bool {
 // again are known; and so are those of a request that may do so.
 func (r *Requests) Of(list []flight.Request, known naming.SeriesSet, may func(n int) bool, on func(flight.Request) uint32, mentioned func(n int) naming.SeriesSet) (spent []bool) {
 	spent = make([]bool, len(list))
+	tokens := make([]naming.SeriesSet, len(list))
 	for i, req := range list {
-		spent[i] = req.Command != 0 && r.Idle(on(req), req.Command)
+		tokens[i] = mentioned(i)
+		spent[i] = req.Command != 0 && tokens[i]&known == 0 && r.Idle(on(req), req.Command)
 	}
 	for was := ^known; was != known; {
 		was = known
 		for i := range list {
-			if series := mentioned(i); !spent[i] || series&known != 0 {
-				spent[i], known = false, known|series
+			if !spent[i] || tokens[i]&known != 0 {
+				spent[i], known = false, known|tokens[i]
 			}
 		}
 	}
