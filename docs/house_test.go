@@ -124,6 +124,31 @@ func TestPackagesCompileSmall(t *testing.T) {
 	}
 }
 
+// TestImportsAreGrouped: the standard library, other modules, and this one, with a line between.
+func TestImportsAreGrouped(t *testing.T) {
+	kind := func(path string) string {
+		first, _, _ := strings.Cut(path, "/")
+		switch {
+		case first == "lockstep":
+			return "this module's"
+		case strings.Contains(first, "."):
+			return "another module's"
+		}
+		return "the standard library's"
+	}
+	for _, p := range mustPackages(t) {
+		for _, f := range p.files {
+			for i, spec := range f.Imports[min(1, len(f.Imports)):] {
+				before := f.Imports[i]
+				a, b := kind(strings.Trim(before.Path.Value, `"`)), kind(strings.Trim(spec.Path.Value, `"`))
+				if at := p.fset.Position(spec.Pos()); a != b && p.fset.Position(before.End()).Line+1 == at.Line {
+					t.Errorf("%s: %s package follows %s without an empty line between", at, b, a)
+				}
+			}
+		}
+	}
+}
+
 func TestFunctionsAreShort(t *testing.T) {
 	for _, p := range mustPackages(t) {
 		for _, f := range p.files {

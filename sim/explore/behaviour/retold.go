@@ -2,11 +2,11 @@ package behaviour
 
 import (
 	"errors"
-	"lockstep/sim/explore/naming"
 	"slices"
 	"strings"
 
 	"lockstep/sim/explore/driver"
+	"lockstep/sim/explore/naming"
 	"lockstep/sim/trace"
 )
 

@@ -2,10 +2,10 @@ package space
 
 import (
 	"fmt"
-	"lockstep/sim/explore/naming"
 	"slices"
 
 	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/naming"
 	"lockstep/sim/monitor"
 )
 

@@ -2,7 +2,6 @@ package space
 
 import (
 	"fmt"
-	"lockstep/sim/explore/naming"
 	"slices"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"lockstep/sim/explore/counts"
 	"lockstep/sim/explore/flight"
 	"lockstep/sim/explore/instants"
+	"lockstep/sim/explore/naming"
 	"lockstep/sim/explore/spent"
 	"lockstep/sim/monitor"
 	"lockstep/sim/process"

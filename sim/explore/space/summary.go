@@ -1,12 +1,12 @@
 package space
 
 import (
-	"lockstep/sim/explore/naming"
 	"slices"
 	"sync/atomic"
 
 	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/explore/flight"
+	"lockstep/sim/explore/naming"
 	"lockstep/sim/monitor"
 	"lockstep/sim/process"
 )
