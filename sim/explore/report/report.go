@@ -62,7 +62,7 @@ func Covered(r *explore.Result) Item {
 	case !r.Complete:
 		return Item{"covered", "not every schedule within these bounds: " + r.Why}
 	case r.Closed:
-		return Item{"covered", fmt.Sprintf("every schedule, with any number of cycles, and of those faults of which it says so below: the search closed. Still bounded are %s. "+
+		return Item{"covered", fmt.Sprintf("every schedule, with any number of cycles, and of those faults of which it says so below: the search closed.%s "+
 			"The lock was seen to do the same with other tokens, among them such as begin or end alike, and with the clients' names exchanged", bounded(r))}
 	}
 	turns := ""
@@ -72,22 +72,33 @@ func Covered(r *explore.Result) Item {
 	return Item{"covered", "every schedule within these bounds" + turns + "; nothing is said of longer ones, or of those with more faults"}
 }
 
-// bounded lists what stays bounded in a search that has closed.
+// bounded tells what stays bounded in a search that has closed, if anything does.
 func bounded(r *explore.Result) string {
-	held := fmt.Sprintf("the requests held up at a time, at most %d", r.UnderWay)
+	var list []string
+	if !r.Bounds.Others {
+		list = append(list, fmt.Sprintf("the clients, of which there are %d", r.Bounds.Clients))
+	}
+	of := ""
+	if r.Bounds.Others {
+		of = " of each two clients"
+	}
+	if r.UnderWay > 0 {
+		list = append(list, fmt.Sprintf("the requests%s held up at a time, at most %d", of, r.UnderWay))
+	}
 	if n := r.Bounds.Faults[explore.Duplicate]; n > 0 {
-		held += fmt.Sprintf("; the requests that arrive twice, at most %d in a schedule", n)
+		list = append(list, fmt.Sprintf("the requests%s that arrive twice, at most %d in a schedule", of, n))
 	}
 	if r.Threads {
-		held += "; and the threads of a client, which asks again when those that it has started in its last cycle have ended"
+		threads := "the threads of a client, which asks again when those that it has started in its last cycle have ended"
 		if r.Bounds.Waits != explore.WaitsEndAtWill {
-			held += ", and which act in the order in which they became ready, all instants that a multiple of the grid stands for being one"
+			threads += ", and which act in the order in which they became ready, all instants that a multiple of the grid stands for being one"
 		}
+		list = append(list, threads)
 	}
-	if r.Bounds.Others {
-		return held + ", of each two clients"
+	if len(list) == 0 {
+		return ""
 	}
-	return fmt.Sprintf("the clients, of which there are %d, and %s", r.Bounds.Clients, held)
+	return " Still bounded: " + strings.Join(list, "; ") + "."
 }
 
 // Least tells the length of the least schedule that violates a code; nil stands for one that
