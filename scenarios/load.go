@@ -417,7 +417,7 @@ func (l *loader) say(v value, more []entry) (action, error) {
 }
 
 func (l *loader) ask(v value, more []entry) (action, error) {
-	n := note{kind: trace.NoteAsk}
+	n := note{kind: trace.NoteAsk, at: v.place()}
 	var err error
 	if n.text, err = v.sentence(); err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"lockstep/sim"
 	"lockstep/sim/process"
 	"lockstep/sim/suggest"
+	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -60,7 +61,28 @@ func (s *Scenario) finish(w *sim.World) (*trace.Trace, error) {
 			n.Answer, n.About = about.of(t, n.Seq), string(about)
 		}
 	}
+	s.early(t)
 	return t, nil
+}
+
+// early notes, for the author of a script, which questions for the verdict are asked before their place, as the answer
+// is known there.
+func (s *Scenario) early(t *trace.Trace) {
+	var run *timeline.Timeline
+	for i := 0; i < len(t.Notes) && s.Path() != ""; i++ {
+		n := t.Notes[i]
+		if n.Kind != trace.NoteAsk || n.About != "verdict" {
+			continue
+		}
+		if run == nil {
+			run = timeline.New(t)
+		}
+		if why := run.Decided(run.Before(n.Seq)); why != "" {
+			i++
+			text := fmt.Sprintf("%s: this question stands behind its answer under %s: %s. It is asked at the words before that.", s.notes[n.Index-1].at, t.Strategy, why)
+			t.Notes = slices.Insert(t.Notes, i, trace.Note{Seq: n.Seq, At: n.At, Kind: trace.NoteMissed, Text: text})
+		}
+	}
 }
 
 // Replay plays a schedule. The narration of a built-in scenario that it came from stands

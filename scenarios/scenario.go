@@ -73,6 +73,7 @@ type note struct {
 	kind   trace.NoteKind
 	text   string
 	answer answer
+	at     string   // its file and line
 	under  []string // the strategies that it holds for; none means all
 	among  servers
 }

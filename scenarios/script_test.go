@@ -349,6 +349,27 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// A question for the verdict is asked at the words before, where its own place would give the answer away: the author of
+// a script is told so, with its line, and not where it is asked where it stands.
+func TestQuestionBehindItsAnswer(t *testing.T) {
+	const asked, late = "  - ask: Well?\n    answer: verdict\n", "  - say: A.\n  - run: A\n    to: release\n  - wait: 12s\n  - run: B\n    to: work\n"
+	lines := func(text string) int { return strings.Count(text, "\n") }
+	at := func(before string) int { return lines(in("")) + lines(before) + 1 }
+	for _, tt := range []struct {
+		name, lock, script string
+		want               []string
+	}{
+		{"it is still to come", "naive-del", late + asked + "  - run: A\n", nil},
+		{"the harm is done", "naive-del", late + "  - run: A\n" + asked + "  - run: B\n", []string{fmt.Sprintf(
+			"test.yaml:%d: this question stands behind its answer under naive-del: FR is shown at 13.005s, by #25. It is asked at the words before that.", at(late+"  - run: A\n"))}},
+		{"no harm is done", "setpx-lua", late + "  - run: A\n" + asked + "  - run: B\n", nil},
+		{"all is over", "setpx-lua", late + "  - run: all\n" + asked, []string{fmt.Sprintf(
+			"test.yaml:%d: this question stands behind its answer under setpx-lua: everything has happened by then. It is asked at the words before that.", at(late+"  - run: all\n"))}},
+	} {
+		equal(t, tt.name, missed(mustRun(t, script(t, in(tt.script)), tt.lock)), tt.want...)
+	}
+}
+
 // A step that can do nothing under a strategy, or at that moment, says so and
 // the script goes on.
 func TestMissedSteps(t *testing.T) {

@@ -156,10 +156,10 @@ func (q *quiz) verdict(asked *Question) {
 	at := asked.Said
 	asked.Choices, asked.Right, asked.Why, asked.Until = q.worst()
 	asked.Text = asked.Then
-	switch decided := len(q.Breaches) > 0 && q.Breaches[0].Pos <= at; {
+	switch {
 	case q.Over(at):
 		asked.Text = "In the end: " + asked.Then
-	case !decided:
+	case q.Decided(at) == "":
 		asked.Pos = at
 	}
 	if len(q.Breaches) > 0 && q.Breaches[0].Pos <= asked.Pos {
@@ -171,6 +171,19 @@ func (q *quiz) verdict(asked *Question) {
 	if asked.Pos < asked.Until {
 		q.all = append(q.all, *asked)
 	}
+}
+
+// Decided says by what the verdict is known at a position, or nothing: a question for it that stands there gives
+// its answer away, and is asked at the words before.
+func (t *Timeline) Decided(at int) string {
+	switch {
+	case len(t.Breaches) > 0 && t.Breaches[0].Pos <= at:
+		b := t.Breaches[0]
+		return fmt.Sprintf("%s is shown at %s, by #%d", b.Code, trace.Brief(t.When(b.Pos)), b.Last())
+	case t.Over(at):
+		return "everything has happened by then"
+	}
+	return ""
 }
 
 // shownBefore is the position of the first violation or refusal before a question's own words, where one key stops and the

@@ -61,7 +61,7 @@ type NoteKind uint8
 const (
 	NoteSay    NoteKind = iota // narration
 	NoteAsk                    // a question to the class; Answer is computed
-	NoteMissed                 // a step of the script that this strategy made impossible
+	NoteMissed                 // for the script's author: a step that this strategy made impossible, or a question that is asked elsewhere
 )
 
 var noteMarks = [...]string{NoteSay: "#", NoteAsk: "?", NoteMissed: "~"}
