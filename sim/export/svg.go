@@ -308,17 +308,19 @@ func (d *drawing) late(x int, draw func(p *pen)) {
 
 // pause draws the bar of a pause. A page tells the length only to those who have seen the end: it
 // has the words for before and for after, and its script shows one of the two.
-func (d *drawing) pause(s span, class string, y int, marks []stamp, meanwhile string, texts ...string) {
+func (d *drawing) pause(s span, class string, y int, marks []stamp) {
 	const top, height = 6, 20
+	texts := d.Texts(s.Bar, d.length(s))
 	if !d.paged {
-		d.bar(s, class, y+top, height, marks, "ls-fg", append(texts, meanwhile)...)
+		d.bar(s, class, y+top, height, marks, "ls-fg", texts...)
 		return
 	}
+	meanwhile := texts[len(texts)-1]
 	d.bar(s, class, y+top, height, marks, "")
 	d.printf(`<g data-until="%d">`, labels+s.to)
 	d.words(s, y+top, height, marks, "ls-fg", meanwhile)
 	d.printf(`</g><g data-from="%d">`, labels+s.to)
-	d.words(s, y+top, height, marks, "ls-fg", append(texts, meanwhile)...)
+	d.words(s, y+top, height, marks, "ls-fg", texts...)
 	d.printf("</g>")
 }
 
@@ -352,19 +354,16 @@ func (d *drawing) does(l timeline.Lane, y int) {
 			d.bar(s, "ls-paused"+stroke, y+6, 20, marks, "ls-fg", "hangs for good", "hangs")
 		case timeline.Failed:
 			d.bar(s, "ls-paused"+stroke, y+6, 20, marks, "ls-fg", "ended by an exception", "failed")
-		case timeline.PausedInside:
-			d.pause(s, "ls-paused"+stroke, y, marks, "paused", "paused inside, "+d.length(s), "paused "+d.length(s))
-		case timeline.Paused:
-			d.pause(s, "ls-paused"+stroke, y, marks, "paused", "paused "+d.length(s))
-		case timeline.HeldInside:
-			d.pause(s, "ls-held"+stroke, y, marks, "held up", "held up inside, "+d.length(s), "held up "+d.length(s))
-		case timeline.Held:
-			d.pause(s, "ls-held"+stroke, y, marks, "held up", "held up "+d.length(s))
+		case timeline.PausedInside, timeline.Paused:
+			d.pause(s, "ls-paused"+stroke, y, marks)
+		case timeline.HeldInside, timeline.Held:
+			d.pause(s, "ls-held"+stroke, y, marks)
 		case timeline.Inside:
 			d.bar(s, "ls-inside "+d.ink("ls-f", l.Index)+stroke, y+6, 20, marks, "")
 		case timeline.Awake:
 			if s.Next > begins {
 				d.line("ls-awake"+stroke, max(s.from, d.x[begins+1]), y+16, s.to, y+16)
+				d.words(s, y+6, 20, marks, "ls-fg", d.Texts(s.Bar, "")...)
 			}
 		}
 	}

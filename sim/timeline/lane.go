@@ -1,6 +1,8 @@
 package timeline
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"lockstep/sim/trace"
@@ -60,6 +62,7 @@ type Bar struct {
 	Written int           // of Stored: the Seq of the event that stored the record
 	Expires time.Duration // of Stored: the record's true expiry, or trace.Never; one that is prolonged is another bar
 	Count   int           // of Count: the number of believers
+	Sent    int           // of Deeds: the Seq of the client's request that is held up on its way, the oldest of several, or 0
 }
 
 // BarKind is the meaning of a bar.
@@ -97,7 +100,11 @@ func (t *Timeline) Bar(l Lane, pos int) Bar {
 	m := &t.Moments[pos]
 	switch l.Kind {
 	case Deeds:
-		return Bar{Kind: m.Clients[l.Index].deed()}
+		b := Bar{Kind: m.Clients[l.Index].deed()}
+		if i := slices.IndexFunc(t.passages, func(p passage) bool { return p.client == l.Index && p.from <= pos && pos < p.to }); i >= 0 {
+			b.Sent = t.passages[i].sent
+		}
+		return b
 	case Belief:
 		return m.Clients[l.Index].belief(l.Index)
 	case Record:
@@ -159,6 +166,32 @@ func (n *Node) bar() Bar {
 		return Bar{Kind: Stored, Client: n.Owner, Written: n.Written, Expires: n.Expires}
 	}
 	return Bar{}
+}
+
+// Texts are what the bar of a client's deeds says, the longest first, with its length: what it does, and which request of
+// its is held up on the way meanwhile. It is empty where the bar speaks for itself.
+func (t *Timeline) Texts(b Bar, length string) (texts []string) {
+	does := ""
+	switch b.Kind {
+	case Paused, PausedInside:
+		does = "paused"
+	case Held, HeldInside:
+		does = "held up"
+	}
+	if b.Sent != 0 {
+		sent := strings.ToUpper(t.Event(t.After(b.Sent)).Args[0]) + " under way"
+		if does != "" {
+			texts = append(texts, sent+", "+does+" "+length)
+		}
+		texts = append(texts, sent, "under way")
+	}
+	if b.Kind == PausedInside || b.Kind == HeldInside {
+		texts = append(texts, does+" inside "+length)
+	}
+	if does != "" {
+		texts = append(texts, does+" "+length, does)
+	}
+	return texts
 }
 
 // Expiry says when the record of a Stored bar expires: at each of its instants the same.

@@ -33,7 +33,11 @@ type Timeline struct {
 	decisive map[int]bool // Seqs of the sends whose commands changed something
 	fatal    map[int]bool // Seqs of those whose commands prove a violation
 	weights  []weight     // by event
+	passages []passage    // of requests that are held up
 }
+
+// passage is how long a client's request, that of the event sent, is held up on its way: from one position up to another.
+type passage struct{ client, sent, from, to int }
 
 // Breach is a violation with the position at which its last event has happened.
 type Breach struct {
@@ -51,6 +55,7 @@ func New(t *trace.Trace) *Timeline {
 		e := &t.Events[i]
 		s.Apply(e)
 		tl.Moments = append(tl.Moments, momentOf(s, t.Need))
+		tl.travels(i, e)
 		if c := e.Client; c != trace.None && e.Kind != trace.KindStop && e.Kind != trace.KindDone && tl.Begins[c] == trace.None {
 			tl.Begins[c] = i
 		}
@@ -75,6 +80,18 @@ func New(t *trace.Trace) *Timeline {
 	}
 	tl.weigh()
 	return tl
+}
+
+// travels notes by an event which requests are held up on their way.
+func (t *Timeline) travels(i int, e *trace.Event) {
+	if e.HeldUp() {
+		t.passages = append(t.passages, passage{e.Client, e.Ref, i + 1, len(t.Events) + 1})
+	}
+	for n := range t.passages {
+		if p := &t.passages[n]; p.sent == e.Ref && (e.Kind == trace.KindExecute || e.Kind == trace.KindLost || e.Kind == trace.KindUnreachable) {
+			p.to = min(p.to, i+1)
+		}
+	}
 }
 
 // Last returns the position after the last event.

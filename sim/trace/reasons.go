@@ -2,6 +2,7 @@ package trace
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -21,6 +22,12 @@ const HeldByScript = "the script has others act first"
 
 // Held reports whether a pause is none in the story: see HeldByScript.
 func (e *Event) Held() bool { return e.Kind == KindPause && e.Note == HeldByScript }
+
+// HeldUp is how the fault is worded that keeps a request under way for longer than its link does.
+const HeldUp = "'s request is held up"
+
+// HeldUp reports whether a request, that of the event Ref, is held up on its way from this event on.
+func (e *Event) HeldUp() bool { return e.Kind == KindNetwork && strings.Contains(e.Note, HeldUp) }
 
 func pauseText(t *Trace, e *Event) string {
 	what := "is paused"

@@ -336,15 +336,11 @@ func (tl *plot) drawBar(l timeline.Lane, y int, s timeline.Span) {
 	}
 	switch s.Kind {
 	case timeline.Awake:
-		tl.bar(y, s, t.Awake, k)
-	case timeline.Paused:
-		tl.bar(y, s, t.Paused, k, " paused "+tl.length(l, s)+" ", " paused ")
-	case timeline.PausedInside:
-		tl.bar(y, s, t.Paused, k, " paused inside "+tl.length(l, s)+" ", " paused "+tl.length(l, s)+" ", " paused ")
-	case timeline.Held:
-		tl.bar(y, s, t.Held, k, " held up "+tl.length(l, s)+" ", " held up ")
-	case timeline.HeldInside:
-		tl.bar(y, s, t.Held, k, " held up inside "+tl.length(l, s)+" ", " held up "+tl.length(l, s)+" ", " held up ")
+		tl.bar(y, s, t.Awake, k, tl.texts(l, s)...)
+	case timeline.Paused, timeline.PausedInside:
+		tl.bar(y, s, t.Paused, k, tl.texts(l, s)...)
+	case timeline.Held, timeline.HeldInside:
+		tl.bar(y, s, t.Held, k, tl.texts(l, s)...)
 	case timeline.Hung:
 		tl.bar(y, s, t.Paused, k, " hangs for good ", " hangs ")
 	case timeline.Failed:
@@ -373,18 +369,21 @@ func (tl *plot) drawBar(l timeline.Lane, y int, s timeline.Span) {
 	}
 }
 
-// length is the duration of a lane's span up to the cursor, with what the window cuts off.
-func (tl *plot) length(l timeline.Lane, s timeline.Span) string {
+// texts are what a bar of deeds says, with its duration up to the cursor and what the window cuts off.
+func (tl *plot) texts(l timeline.Lane, s timeline.Span) (texts []string) {
 	from, end := tl.at[s.First], tl.at[s.Next-1]
-	for ; from > 0 && tl.Bar(l, from-1) == s.Bar; from-- {
+	for ; from > 0 && tl.Bar(l, from-1).Kind == s.Kind; from-- {
 	}
-	for ; end < tl.Pos && tl.Bar(l, end) == s.Bar; end++ {
+	for ; end < tl.Pos && tl.Bar(l, end).Kind == s.Kind; end++ {
 	}
 	now := tl.When(end)
 	if end == tl.Pos {
 		now = tl.Timeline.Now(end) // it lasts still, at the instant at the cursor
 	}
-	return trace.Brief(now - tl.When(from))
+	for _, text := range tl.Texts(s.Bar, trace.Brief(now-tl.When(from))) {
+		texts = append(texts, " "+text+" ")
+	}
+	return texts
 }
 
 // drawClient draws a client's activity and its belief in one row.
@@ -408,9 +407,7 @@ func (tl *plot) drawClient(l timeline.Lane, y int) {
 	}
 	for _, s := range deeds {
 		switch s.Kind {
-		case timeline.Paused, timeline.PausedInside:
-			tl.bar(y, s, tl.Theme.Paused, k, " paused "+tl.length(l, s)+" ", " paused ")
-		case timeline.Held, timeline.HeldInside, timeline.Hung, timeline.Failed, timeline.Inside:
+		case timeline.Paused, timeline.PausedInside, timeline.Held, timeline.HeldInside, timeline.Hung, timeline.Failed, timeline.Inside:
 			tl.drawBar(l, y, s)
 		}
 	}
