@@ -79,5 +79,8 @@ func (p *Player) inCourse(do func(lesson, step string)) bool {
 	return !p.loading && p.scripted() && p.Library.Steps(p.Strategy, p.scenario, do)
 }
 
+// forClass reports whether nothing is told that is for the script's author.
+func (p *Player) forClass() bool { return p.Teaching && !p.Rehearsing }
+
 // scores reports whether predictions count here: not for a class, and in the course's runs alone.
 func (p *Player) scores() bool { return !p.Teaching && p.inCourse(func(string, string) {}) }

@@ -57,7 +57,7 @@ func (p *Player) story(width int, whole bool) told.Story {
 		if n.Kind == trace.NoteAsk && n.Answer != "" { // it was asked before: see quiz
 			continue
 		}
-		if n.Kind == trace.NoteMissed && p.Teaching { // that is for the script's author
+		if n.Kind == trace.NoteMissed && p.forClass() { // that is for the script's author
 			continue
 		}
 		at := ""

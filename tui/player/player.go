@@ -74,6 +74,8 @@ type Player struct {
 
 	Scrolls bool // the words that have no row can be scrolled to
 
+	Rehearsing bool // for a class that isn't there yet: the author is told what is for an author
+
 	Measure int // the greatest width of the words, if it is more than that of prose elsewhere
 
 	Remedies screen.Remedies // other locks, by the failures of this run that they don't show
@@ -440,7 +442,7 @@ func (p *Player) Retreat() bool {
 	if p.Run == nil || p.Pos == 0 {
 		return false
 	}
-	p.goTo(p.quiz.PreviousTold(p.Pos, p.Teaching))
+	p.goTo(p.quiz.PreviousTold(p.Pos, p.forClass()))
 	return true
 }
 

@@ -18,7 +18,7 @@ func (p *Player) Advance() bool {
 		return false
 	}
 	p.quiz.Answer(p.Pos, quiz.None)
-	p.goTo(p.quiz.NextTold(p.Pos, p.Teaching))
+	p.goTo(p.quiz.NextTold(p.Pos, p.forClass()))
 	return true
 }
 

@@ -33,6 +33,7 @@ type Present struct {
 	page      int  // rows of the words in it
 	backward  bool // the reader came from the run after this one
 	teaching  bool // the app's mode before, which comes back
+	rehearses bool // the room is empty: the author of a script is told what is for an author
 
 	seen map[int]trace.Verdict // what the showings have shown that were run, of the versions of their scripts that there are
 }
@@ -52,7 +53,7 @@ func (p *Present) playerOf(app *screen.App) *player.Player {
 		sc = max(app.Library.Named(s.Scenario.Name), 0)
 	}
 	shown := player.New(app, app.Library.Strategy(s.Strategy.Name), sc)
-	shown.Measure, shown.OwnQuestions, shown.Scrolls = longestTold, true, true
+	shown.Measure, shown.OwnQuestions, shown.Scrolls, shown.Rehearsing = longestTold, true, true, p.rehearses
 	return shown
 }
 
@@ -109,10 +110,35 @@ func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 		return nil, picker.ExportWith(p.App, p.Run.Trace, p.Player, &picker.Site{Name: "playlist", About: "pages with all runs of the playlist, in their order", Folder: "playlist", Files: p.site})
 	case key.Matches(k, p.Keys.Source):
 		p.coded = !p.coded
+	case key.Matches(k, p.Keys.Teach):
+		p.rehearse()
 	case p.Run != nil && key.Matches(k, p.Keys.Forward, p.Keys.Back, p.Keys.First, p.Keys.Last, p.Keys.Violation, p.Keys.Evidence, p.Keys.In, p.Keys.Out):
 		p.Adjust(k)
 	}
 	return nil, screen.Outcome{}
+}
+
+// rehearse shows the notes for a script's author, or hides them from the room again.
+func (p *Present) rehearse() {
+	p.rehearses = !p.rehearses
+	p.Rehearsing = p.rehearses
+	p.Notice = "Rehearsal: notes for the script's author, marked ~. " + p.Keys.Teach.Help().Key + " hides them."
+	switch {
+	case !p.rehearses:
+		p.Notice = "For the room: no notes for the script's author."
+	case p.asides() == 0:
+		p.Notice = "Rehearsal: this run has no notes for an author; others are told theirs, marked ~."
+	}
+}
+
+// asides counts the notes for the author of the run's script.
+func (p *Present) asides() (n int) {
+	for i := 0; p.Run != nil && p.showings[p.at].Scenario.Path() != "" && i < len(p.Run.Notes); i++ {
+		if p.Run.Notes[i].Kind == trace.NoteMissed {
+			n++
+		}
+	}
+	return n
 }
 
 // site is the playlist as pages, with the versions of its scripts that there are.
@@ -179,7 +205,10 @@ func (p *Present) FooterKeys() []key.Binding {
 		list = nil
 	}
 	list = append(list, screen.As(k.PageUp, "back"), screen.As(k.Source, draw.Either(p.showsCode, "no code", "code")),
-		screen.Pair(k.Back, k.Forward, "event"), k.Violation, k.Compare, k.Export, k.Help, k.Close, k.Quit)
+		screen.Pair(k.Back, k.Forward, "event"), k.Violation, k.Compare, screen.Pair(k.In, k.Out, "zoom"), k.Export, k.Help, k.Close, k.Quit)
+	if p.asides() > 0 || p.rehearses {
+		list = slices.Insert(list, len(list)-9, screen.As(k.Teach, draw.Either(p.rehearses, "for the room", "~ notes")))
+	}
 	if p.Run != nil {
 		if _, fresh := p.Run.Breached(p.Pos); p.Remedies.For(fresh) != nil { // the words name the key
 			at := slices.IndexFunc(list, func(b key.Binding) bool { return b.Help().Key == k.Compare.Help().Key })
@@ -198,7 +227,7 @@ func (p *Present) Help() screen.Page {
 			"A script that asks the room itself is asked nothing else. A script of your own is run again when its file changes.",
 		Keys: append([]key.Binding{screen.As(k.Enter, "go on"), screen.As(k.Play, "go on"), screen.As(k.PageDown, "go on"), screen.As(k.Next, "go on"),
 			screen.As(k.PageUp, "go back"), screen.As(k.Undo, "go back"), screen.As(k.Previous, "go back"), screen.As(k.Source, "code on and off"),
-			k.Up, k.Down, k.Back, k.Forward, k.First, k.Last, k.Violation, k.Evidence, screen.As(k.Compare, "beside another lock"), k.Export, k.In, k.Out}, k.Always()...),
+			screen.As(k.Teach, "rehearse: the notes for a script's author, marked ~, on and off"), k.Up, k.Down, k.Back, k.Forward, k.First, k.Last, k.Violation, k.Evidence, screen.As(k.Compare, "beside another lock"), k.Export, k.In, k.Out}, k.Always()...),
 		Signs: append(pane.Legend(&p.Theme.Glyphs, p.Run), screen.CodeSigns()...),
 	}
 }

@@ -728,3 +728,32 @@ func TestChangedFileKeepsThePlace(t *testing.T) {
 		t.Errorf("nothing says that the place has moved:\n%s", v)
 	}
 }
+
+// What is for the author of a script is told to nobody, unless the key asks for it that the footer names; and in the runs that
+// follow, until it is asked away.
+func TestRehearsalTellsTheAuthor(t *testing.T) {
+	const talk = "title: Own\nscript:\n  - say: A comes.\n  - run: A\n  - say: And once more.\n  - run: A\n    to: work\n  - say: That was it.\n  - run: all\n"
+	const note = "never stands at"
+	a, p := openOwn(t, talk, "naive-del", "setpx-lua")
+	through := func() (all string) {
+		for at := p.at; p.at == at; a.Press("enter") {
+			if all += a.View(); p.ended() {
+				break
+			}
+		}
+		return all
+	}
+	if v := through(); strings.Contains(v, note) || !strings.Contains(v, "T ~ notes") {
+		t.Errorf("the room is told, or the key isn't named:\n%s", v)
+	}
+	if a.Press("T"); !strings.Contains(a.View(), "Rehearsal") {
+		t.Errorf("nothing is said:\n%s", a.View())
+	}
+	if v := through(); strings.Count(v, note) == 0 || !strings.Contains(v, "T for the room") {
+		t.Errorf("the author isn't told:\n%s", v)
+	}
+	a.Press("pgup pgup pgup T")
+	if v := a.View(); strings.Contains(v, note) || strings.Contains(v, "T for the room") {
+		t.Errorf("the room is told again:\n%s", v)
+	}
+}
