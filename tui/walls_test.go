@@ -24,7 +24,7 @@ var walls = map[string]string{
 	"compare": "draw pane picker screen", "player": "code draw facts layout pane picker quiz screen told",
 	"levels":  "draw picker screen",
 	"game":    "code draw layout levels pane picker player progress screen tried",
-	"tried":   "",
+	"tried":   "draw",
 	"live":    "draw pane",
 	"present": "draw pane picker player screen",
 	"tuitest": "draw progress screen",

@@ -45,6 +45,20 @@ func (t *Timeline) clauses(b Breach) []*clause {
 	return c.chosen(b)
 }
 
+// Parties are the clients that take part in a violation: those of the events that prove it, and those of the events that
+// its Cause names.
+func (t *Timeline) Parties(b Breach) (clients []int) {
+	seqs := slices.Clone(b.Events)
+	for _, x := range t.clauses(b) {
+		seqs, clients = append(seqs, x.seq), append(clients, x.who)
+	}
+	for _, seq := range seqs {
+		clients = append(clients, t.Events[seq-1].Client)
+	}
+	slices.Sort(clients)
+	return slices.DeleteFunc(slices.Compact(clients), func(c int) bool { return c == trace.None })
+}
+
 // Command is the client's command by which a violation between two acquisitions came about: the last one that proves it, or
 // else that by which the one's record went. It is nil where a failure, an expiry or a clock did it.
 func (t *Timeline) Command(b Breach) *trace.Event {

@@ -400,11 +400,31 @@ type compareLayout struct {
 // compareFrame are the rows of the header, the rules and the footer.
 const compareFrame = 5
 
+// shares are what the diagrams get of the rows that the words leave: half of them each, but no fewer than one needs for what every
+// client does, or else for those without whom nothing would have broken, where the other one can spare them.
+func (m *Compare) shares(room int) [2]int {
+	at, half := m.alignment.Steps[m.at], room/2
+	for _, needs := range []func(*timeline.Timeline, int) int{pane.FewestRows, pane.PartyRows} {
+		if above, below := needs(m.alignment.Runs[0], at[0]), needs(m.alignment.Runs[1], at[1]); above+below <= room {
+			return [2]int{min(max(half, above), room-below), min(max(half, below), room-above)}
+		}
+	}
+	return [2]int{half, half}
+}
+
+// lanes are the rows of the two diagrams, in what the words leave.
+func (m *Compare) lanes(room int) (lanes [2][]pane.Lane) {
+	for i, rows := range m.shares(room) {
+		lanes[i] = pane.NamelessLanes(m.alignment.Runs[i], m.alignment.Steps[m.at][i], rows-pane.AxisRows)
+	}
+	return lanes
+}
+
 // arrangeCompare gives the lanes the rows that so many lines of what is told leave them.
 func arrangeCompare(w, h int, lanes [2]int, told int) compareLayout {
 	l := compareLayout{header: draw.Rect(0, 0, w, 1)}
 	room := h - compareFrame - told
-	upper := min(lanes[0]+pane.AxisRows, room/2)
+	upper := min(lanes[0]+pane.AxisRows, room-min(lanes[1]+pane.AxisRows, room/2))
 	lower := min(lanes[1]+pane.AxisRows, room-upper)
 	y := 1
 	for i, rows := range []int{upper, lower} {
@@ -427,10 +447,7 @@ func (m *Compare) Draw(c *draw.Canvas, r draw.Rectangle) {
 	}
 	at := m.alignment.Steps[m.at]
 	told := m.toldRows(r.W, r.H+1)
-	var lanes [2][]pane.Lane
-	for i, re := range m.alignment.Runs {
-		lanes[i] = pane.NamelessLanes(re, at[i], (r.H+1-compareFrame-told)/2-pane.AxisRows)
-	}
+	lanes := m.lanes(r.H + 1 - compareFrame - told)
 	m.plan = arrangeCompare(r.W, r.H+1, [2]int{len(lanes[0]), len(lanes[1])}, told)
 	m.lay(m.plan.halves[0].W - pane.LabelWidth)
 	var drawn [2]pane.Drawn
@@ -510,15 +527,19 @@ func (m *Compare) drawDiffers(c *draw.Canvas, r draw.Rectangle) {
 const leastTold = 2
 
 // toldRows is how many rows the words get: all that they need beside diagrams that show what every client
-// does and what it thinks; and in few words rather than none, as long as every client keeps a row.
+// does and what it thinks; and in few words rather than none, as long as every client keeps a row without whom nothing would have broken.
 func (m *Compare) toldRows(w, h int) int {
 	at := m.alignment.Steps[m.at]
 	usual, most := h-compareFrame, h-compareFrame
 	for side, re := range m.alignment.Runs {
 		usual -= pane.LeastRows(re, at[side])
-		most -= pane.FewestRows(re, at[side])
+		most -= pane.PartyRows(re, at[side])
 	}
-	return max(min(len(m.told(w, usual)), most), leastTold)
+	told := len(m.told(w, usual))
+	if n := len(m.story(w, false, false, true)); n <= most { // what differs, rather than a client that is through
+		told = max(told, n)
+	}
+	return max(min(told, most), leastTold)
 }
 
 // told is the last event of each run, the cause of what breaks there, and the script's note. Where

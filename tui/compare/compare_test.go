@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"lockstep/scenarios"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/pane"
@@ -262,5 +263,38 @@ func TestClientsOfTheViolationAreShown(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Where a property breaks, no client that takes part in it is without a row, in the smallest window; and of the rows that are left
+// out the screen says how many.
+func TestPartiesKeepTheirRows(t *testing.T) {
+	const w, h = 80, 24
+	lib := screen.NewLibrary()
+	left := 0
+	for sc, s := range scenarios.All() {
+		for _, locks := range [][2]string{{"naive-del", "setpx-lua"}, {"redlock", "setpx-lua"}, {"setpx-lua", "redlock"}, {"setnx", "watchdog"}} {
+			m := New(tuitest.RealApp(lib, tuitest.PlainTheme(false)), screen.CompareMsg{Strategies: [2]int{lib.Strategy(locks[0]), lib.Strategy(locks[1])}, Scenario: sc})
+			a := tuitest.Open(t, w, h, m.App, m, nil)
+			for side := 0; m.alignment != nil && side < 2; side++ {
+				r := m.alignment.Runs[side]
+				for _, b := range r.Breaches {
+					m.goTo(m.alignment.Reached(side, b.Pos))
+					n, rows := pane.LeftOut(r, m.alignment.Steps[m.at][side], m.lanes(h - compareFrame - m.toldRows(w, h))[side])
+					for _, party := range r.Parties(b) {
+						if slices.Contains(strings.Split(rows, ", "), r.Clients[party]) && r.Clients[party] != trace.Probe {
+							t.Errorf("%s, %v, run %d at %d: left out: %s:\n%s", s.Name, locks, side, b.Pos, rows, a.View())
+						}
+					}
+					if n > 0 && !strings.Contains(a.View(), " "+draw.Plural(n, "row")+" left out: ") {
+						t.Errorf("%s, %v, run %d at %d: nothing says that %s is left out:\n%s", s.Name, locks, side, b.Pos, rows, a.View())
+					}
+					left += n
+				}
+			}
+		}
+	}
+	if left == 0 {
+		t.Error("no row is ever left out")
 	}
 }

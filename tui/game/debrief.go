@@ -15,7 +15,7 @@ import (
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 	"lockstep/tui/draw"
-	"lockstep/tui/pane"
+	"lockstep/tui/tried"
 )
 
 // debriefMsg is the same moves, replayed under a lock that no schedule of the level breaks as they broke the first.
@@ -157,7 +157,7 @@ func (s *Game) tellOther(t *draw.Paragraphs) {
 	case d == nil:
 		t.Add(draw.Dim, "", "Replaying the same moves under another lock.")
 	case d.run != nil:
-		text := pane.SameMoves(d.lock, d.run, d.same, s.goal)
+		text := tried.Elsewhere(d.lock, d.run, d.same, s.goal)
 		if slices.Contains(d.run.Verdict(), s.goal) {
 			t.Add(draw.Breach, s.Theme.Bad+" ", text)
 			break

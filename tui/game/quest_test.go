@@ -16,7 +16,6 @@ import (
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 	"lockstep/tui/draw"
-	"lockstep/tui/pane"
 	"lockstep/tui/screen"
 	"lockstep/tui/tried"
 	"lockstep/tui/tuitest"
@@ -151,7 +150,7 @@ func TestLevelsAreWonByTheirHints(t *testing.T) {
 				t.Errorf("the win isn't remembered: %+v", w)
 			}
 			text := tuitest.Unwrapped(a.View())
-			for _, want := range []string{pane.SameMoves(d.lock, d.run, d.same, l.Goal), "Goal reached! Yours is the least: " + costText(s.parMoves, s.par.Cost) + "."} {
+			for _, want := range []string{tried.Elsewhere(d.lock, d.run, d.same, l.Goal), "Goal reached! Yours is the least: " + costText(s.parMoves, s.par.Cost) + "."} {
 				if !strings.Contains(text, want) {
 					t.Errorf("the screen doesn't say %q:\n%s", want, a.View())
 				}
@@ -172,7 +171,7 @@ func isTrue(t *testing.T, s *Game, goal trace.Code) {
 	if !is || !shown.Own {
 		t.Fatalf("f leads to %+v", out.To)
 	}
-	text := pane.SameMoves(s.debrief.lock, shown.Trace, s.debrief.same, goal)
+	text := tried.Elsewhere(s.debrief.lock, shown.Trace, s.debrief.same, goal)
 	without, with, _ := strings.Cut(text, ", but ")
 	without, _, _ = strings.Cut(without, ". ")
 	with, _, _ = strings.Cut(with, ". ")
@@ -226,7 +225,7 @@ func TestOwnMovesKeepTheirOrder(t *testing.T) {
 			}
 		}
 	}
-	if text := pane.SameMoves(s.debrief.lock, s.debrief.run, s.debrief.same, trace.PD); clients != 2 || !strings.HasPrefix(text, "The same moves") || !strings.Contains(text, "A's record expires at 12.001s, and the probe, which asks again only a lease (12s) later, gets the lock at 24.001s") {
+	if text := tried.Elsewhere(s.debrief.lock, s.debrief.run, s.debrief.same, trace.PD); clients != 2 || !strings.HasPrefix(text, "The same moves") || !strings.Contains(text, "A's record expires at 12.001s, and the probe, which asks again only a lease (12s) later, gets the lock at 24.001s") {
 		t.Errorf("says %q", text)
 	}
 	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, "but FN (false refusal)") {

@@ -77,7 +77,7 @@ func SteadyLanes(r *timeline.Timeline, pos, rows int, fill bool) []Lane {
 		started: func(l timeline.Lane) bool {
 			return l.Kind == timeline.Store || ofClient(l) && r.Clients[l.Index] != trace.Probe || now.started(l)
 		},
-		done: func(int) bool { return false }, believes: func(int) bool { return true }, part: now.part, whole: savesDone,
+		done: func(int) bool { return false }, believes: func(int) bool { return true }, parties: now.parties, whole: savesDone,
 	}
 	if fill {
 		return planLanes(r, steady, rows, func(int) int { return 0 })
@@ -91,7 +91,7 @@ type stage struct {
 	started  func(timeline.Lane) bool // something has happened in the lane of a client or of the damage
 	done     func(client int) bool    // a client has finished or crashed, and does not believe that it has the lock
 	believes func(client int) bool    // a client believes that it has the lock
-	part     func(client int) bool    // a client takes part in the violation at the cursor, or in the last one before it
+	parties  func() []int             // the clients that take part in the violation at the cursor, or in the last one before it
 	whole    int                      // the way of saving rows that gives up the row of what is broken, where nothing is
 }
 
@@ -112,21 +112,22 @@ func stageAt(r *timeline.Timeline, pos int) stage {
 			return (c.Stopped || c.Crashed) && !c.Believed
 		},
 		believes: func(client int) bool { return r.Moments[pos].Clients[client].Believed },
-		part:     func(client int) bool { return takesPart(r, pos, client) },
+		parties:  func() []int { return parties(r, pos) },
 		whole:    savesIdle,
 	}
 }
 
-// takesPart reports whether one of the events of the violations at a position is a client's; where none is complete there,
-// of those that were last.
-func takesPart(r *timeline.Timeline, pos, client int) bool {
+// parties are the clients without which the violations at a position didn't come about; where none is complete there, those
+// that were last.
+func parties(r *timeline.Timeline, pos int) (clients []int) {
 	all, fresh := r.Breached(pos)
 	if len(fresh) == 0 && len(all) > 0 {
 		_, fresh = r.Breached(all[len(all)-1].Pos)
 	}
-	return slices.ContainsFunc(fresh, func(b timeline.Breach) bool {
-		return slices.ContainsFunc(b.Events, func(seq int) bool { return r.Event(r.After(seq)).Client == client })
-	})
+	for _, b := range fresh {
+		clients = append(clients, r.Parties(b)...)
+	}
+	return clients
 }
 
 func ofClient(l timeline.Lane) bool { return l.Kind == timeline.Deeds || l.Kind == timeline.Belief }
@@ -161,7 +162,8 @@ func planLanes(r *timeline.Timeline, at stage, rows int, spare func(saving int) 
 		return tail[len(tail)-max(min(rows, len(tail)), 0):]
 	}
 	kept, cut := slices.Clone(lanes[:first]), Lane{kind: laneHidden}
-	slices.SortStableFunc(kept, func(x, y Lane) int { return at.rank(x.Index) - at.rank(y.Index) })
+	part := at.parties()
+	slices.SortStableFunc(kept, func(x, y Lane) int { return at.rank(x.Index, part) - at.rank(y.Index, part) })
 	kept = kept[:keep]
 	var shown []Lane
 	for _, l := range lanes[:first] {
@@ -178,9 +180,9 @@ func planLanes(r *timeline.Timeline, at stage, rows int, spare func(saving int) 
 }
 
 // rank orders clients where some have no row: those first without whom the picture says least.
-func (s *stage) rank(client int) int {
+func (s *stage) rank(client int, part []int) int {
 	rank := 0
-	if !s.part(client) {
+	if !slices.Contains(part, client) {
 		rank += 4
 	}
 	if !s.believes(client) {
@@ -217,6 +219,18 @@ func BelievingRows(r *timeline.Timeline, pos int) int {
 // FewestRows is how many rows a diagram needs, the axis included, in which no client is left out.
 func FewestRows(r *timeline.Timeline, pos int) int {
 	return AxisRows + len(lanesFor(r, stageAt(r, pos), savesBeliefs))
+}
+
+// PartyRows is how many rows a diagram needs, the axis included, in which no client is left out without whom the violations at a
+// position, or the last before it, hadn't come about; or where there is none, none that goes on.
+func PartyRows(r *timeline.Timeline, pos int) int {
+	rows, at, part := FewestRows(r, pos), stageAt(r, pos), parties(r, pos)
+	for i := range r.Clients {
+		if r.Clients[i] != trace.Probe && !slices.Contains(part, i) && (len(part) > 0 || at.done(i)) {
+			rows--
+		}
+	}
+	return rows
 }
 
 func lanesFor(r *timeline.Timeline, at stage, saving int) []Lane {

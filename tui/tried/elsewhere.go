@@ -1,4 +1,4 @@
-package pane
+package tried
 
 import (
 	"fmt"
@@ -11,9 +11,9 @@ import (
 	"lockstep/tui/draw"
 )
 
-// SameMoves says which violations a lock has under the moves by which another was brought to the goal, or
+// Elsewhere says which violations a lock has under the moves by which another was brought to the goal, or
 // under those adapted to its commands, and which event kept the goal's from it.
-func SameMoves(lock string, run *trace.Trace, same bool, goal trace.Code) string {
+func Elsewhere(lock string, run *trace.Trace, same bool, goal trace.Code) string {
 	named := func(c trace.Code) string { return fmt.Sprintf("%s (%s)", c, c.Name()) }
 	var has []string
 	for _, c := range run.Verdict() {
