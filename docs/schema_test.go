@@ -128,7 +128,8 @@ type step struct {
 // steps are the forms of all steps. Those of faults follow from their parameters.
 func steps(t *testing.T) map[string]step {
 	all := map[string]step{
-		"say": {form: text, beside: map[string]any{"under": some(form{"enum": scenarios.StrategyNames()}), "servers": words(t, "script: [{say: x, servers: zzzzzzzzz}]")}},
+		"say": {form: text, beside: map[string]any{"under": some(form{"enum": scenarios.StrategyNames()}), "servers": words(t, "script: [{say: x, servers: zzzzzzzzz}]"),
+			"having": form{"type": "object", "minProperties": 1, "propertyNames": ref("name"), "additionalProperties": text}}},
 		"ask": {form: text, needs: []string{"answer"}, beside: map[string]any{"answer": words(t, "script: [{ask: x, answer: zzzzzzzzz}]")}},
 		"run": {form: some(ref("name")), beside: map[string]any{"to": ref("position"), "for": ref("positive"), "steps": whole(1, 10_000), "within": ref("positive"),
 			"otherwise": words(t, "script: [{run: A, otherwise: zzzzzzzzz}]")}},

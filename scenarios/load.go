@@ -411,9 +411,20 @@ func (l *loader) say(v value, more []entry) (action, error) {
 			n.under = append(n.under, name)
 		}
 		return nil
-	}, "servers": into(&n.among, func(v value) (servers, error) { return word(v, "one or several", parseServers) })})
+	}, "servers": into(&n.among, func(v value) (servers, error) { return word(v, "one or several", parseServers) }), "having": func(v value) error {
+		return l.having(&n, v)
+	}})
 	l.s.notes = append(l.s.notes, n)
 	return say{len(l.s.notes)}, err
+}
+
+func (l *loader) having(n *note, v value) error {
+	entries, err := v.entries()
+	for _, e := range entries {
+		text, wrong := e.value.sentence()
+		n.having, err = append(n.having, having{e.key, text}), both(err, both(e.at.wrap(l.knows(e.key)), wrong))
+	}
+	return err
 }
 
 func (l *loader) ask(v value, more []entry) (action, error) {

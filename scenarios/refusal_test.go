@@ -99,6 +99,8 @@ var refusals = []struct{ name, yaml, want string }{
 	{"ask without an answer", in("  - ask: Well?\n"), "3: a question needs an answer: one of holders, record, verdict"},
 	{"unknown answer", in("  - ask: Well?\n    answer: verdikt\n"), `4: unknown answer "verdikt"; did you mean "verdict"?`},
 	{"unknown client", in("  - run: D\n"), `3: unknown client "D": it is one of A, B`},
+	{"unknown client of words", in("  - say: x\n    having: {D: y, A: \"\"}\n"), `4: unknown client "D": it is one of A, B
+test.yaml:4: "A" is empty: it needs a text`},
 	{"unknown clients beside a misspelt position", in("  - run: [D, E]\n    to: befor work\n"), `3: unknown client "D": it is one of A, B
 test.yaml:3: unknown client "E": it is one of A, B
 test.yaml:4: a position is one word (acquire, done, granted, read, release, work), or three, as in "before acquire first"; got "befor work"`},

@@ -308,9 +308,27 @@ func (r *runner) say(n int) {
 		if !written.holds(r.cfg.Strategy) {
 			return
 		}
-		note.Kind, note.Text = written.kind, written.text
+		note.Kind, note.Text = written.kind, r.words(written)
 	}
 	r.w.Remark(note)
+}
+
+// words are those of a text, or the others that it has for this moment.
+func (r *runner) words(n *note) string {
+	if len(n.having) == 0 {
+		return n.text
+	}
+	t, err := r.w.Trace()
+	if err != nil {
+		return n.text // nobody is told anything in a run that isn't recorded
+	}
+	state := t.StateAt(len(t.Events))
+	for _, h := range n.having {
+		if i, known := r.w.Client(h.client); known && state.Clients[i].Lease.Believed {
+			return h.text
+		}
+	}
+	return n.text
 }
 
 // wait lets time pass while no client acts.

@@ -76,7 +76,11 @@ type note struct {
 	at     string   // its file and line
 	under  []string // the strategies that it holds for; none means all
 	among  servers
+	having []having
 }
+
+// having are the words that are told in the place of a text where a client believes that it holds the lock.
+type having struct{ client, text string }
 
 // servers is the number of servers of the locks that a text holds for.
 type servers string

@@ -349,6 +349,41 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// A text says what is the case where a client believes that it has the lock, and else what is true of all: under each lock, and in
+// a replay of its schedule.
+func TestWordsForTheHolder(t *testing.T) {
+	const words = "  - say: Nobody has it.\n    having: {B: B has it., A: A has it.}\n"
+	s := script(t, in(words+"  - run: A\n    to: work\n"+words+"  - wait: 11s\n  - run: B\n    to: work\n"+words))
+	for lock, want := range map[string][]string{"setpx-lua": {"Nobody has it.", "A has it.", "B has it."}, "setnx": {"Nobody has it.", "A has it.", "A has it."}} {
+		tr := mustRun(t, s, lock)
+		var said []string
+		for _, n := range tr.Notes {
+			if n.Kind == trace.NoteSay {
+				said = append(said, n.Text)
+			}
+		}
+		equal(t, lock, said, want...)
+	}
+}
+
+// Under late-release, B is said not to have had the lock only where that is so.
+func TestWhoHasHadNothingReleasesNothing(t *testing.T) {
+	told := 0
+	eachNote(t, func(at cell, tl *timeline.Timeline, words string, from, until int) {
+		if strings.HasPrefix(words, "B has not had the lock") || strings.HasPrefix(words, "B has not got the lock") {
+			told++
+			if slices.ContainsFunc(tl.Events[:from], func(e trace.Event) bool {
+				return e.Client != trace.None && tl.Clients[e.Client] == "B" && e.Kind == trace.KindGranted
+			}) {
+				t.Errorf("%s under %s: %s", at.strategy, at.scenario, words)
+			}
+		}
+	})
+	if told == 0 {
+		t.Error("it is said nowhere")
+	}
+}
+
 // A question for the verdict is asked at the words before, where its own place would give the answer away: the author of
 // a script is told so, with its line, and not where it is asked where it stands.
 func TestQuestionBehindItsAnswer(t *testing.T) {
