@@ -165,9 +165,17 @@ func (s *Game) standing(width int) []draw.Line {
 		title += ": "
 	}
 	text, k := s.outlook()
-	t.Add(draw.Strong, "", title+s.task)
-	if !s.won() {
-		t.Add(draw.Plain, "", s.rules())
+	if s.won() {
+		t.Add(draw.Strong, "", title+s.task)
+	} else {
+		task, rules := title+s.task, s.rules()
+		if grows := func(text string) bool { return len(draw.Wrap(text+s.asks(), width)) > len(draw.Wrap(text, width)) }; grows(task) && !grows(rules) {
+			rules += s.asks()
+		} else {
+			task += s.asks()
+		}
+		t.Add(draw.Strong, "", task)
+		t.Add(draw.Plain, "", rules)
 	}
 	t.Add(k, "", text)
 	return t.Lines
@@ -180,6 +188,27 @@ func (s *Game) rules() string {
 		text += draw.Plural(n, "server") + draw.Either(n < all, fmt.Sprintf(", not %d; ", all), "; ")
 	}
 	return text + draw.Either(s.cfg.Strategy.NoTTL, "records don't expire.", "leases last "+trace.Brief(s.cfg.TTL)+".")
+}
+
+// asks says how often each client asks for the lock, where it is as often as the others.
+func (s *Game) asks() string {
+	first := &s.cfg.Clients[0]
+	for i := range s.cfg.Clients {
+		if c := &s.cfg.Clients[i]; c.Cycles != first.Cycles || c.Insist > 0 {
+			return ""
+		}
+	}
+	text := " Each client asks once"
+	if first.Cycles > 1 {
+		text = fmt.Sprintf(" Each client asks %d times", first.Cycles)
+	}
+	switch n := s.cfg.Retry.Tries; {
+	case n == 0:
+		return text + ", until it gets the lock."
+	case n > 1:
+		return fmt.Sprintf("%s, in up to %d tries.", text, n)
+	}
+	return text + "."
 }
 
 // drawMoves lists the moves that can be made, in columns. Those that have no number are reached by the

@@ -68,7 +68,7 @@ func TestRulesAreInWords(t *testing.T) {
 		a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), l.Name())
 		v := tuitest.Unwrapped(a.View())
 		lease := draw.Either(s.cfg.Strategy.NoTTL, "records don't expire", "leases last 12s")
-		for _, want := range []string{"Goal: " + l.Goal.Named() + " (" + l.Goal.String() + ")", lease} {
+		for _, want := range []string{"Goal: " + l.Goal.Named() + " (" + l.Goal.String() + ")", "Each client asks once.", lease} {
 			if !strings.Contains(v, want) {
 				t.Errorf("%s: no %q in\n%s", l.Name(), want, a.View())
 			}
