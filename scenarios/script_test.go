@@ -457,13 +457,13 @@ func TestClientSettings(t *testing.T) {
 			// of 10 s less 102 ms for drift is over after 4.949 true seconds.
 			"a fast clock", "setpx-lua", "{A: {rate: 2}}",
 			"  - run: A\n    to: before work last\n  - wait: 5s\n",
-			[]trace.Kind{trace.KindWake, trace.KindLapse}, []string{"502ms A has done its work", "4.949s A lease lapses: its own clock reads the deadline"},
+			[]trace.Kind{trace.KindWake, trace.KindLapse}, []string{"502ms A has done its work", "4.949s A lease is over: its own clock reads the deadline"},
 		},
 		{ // On one that runs at half the rate it is two; the lease would last 19.796 s, but Redis drops the key after 10.
 			"a slow clock", "setpx-lua", "{A: {rate: 0.5}}",
 			"  - run: A\n    to: before work last\n  - wait: 20s\n",
 			[]trace.Kind{trace.KindWake, trace.KindLapse, trace.KindExpire},
-			[]string{"2.002s A has done its work", "10.002s n1 expires 10s + 1ms after it was stored  [lock gone]", "19.796s A lease lapses: its own clock reads the deadline"},
+			[]string{"2.002s A has done its work", "10.002s n1 expires 10s + 1ms after it was stored  [lock gone]", "19.796s A lease is over: its own clock reads the deadline"},
 		},
 		{
 			"cycles", "naive-del", "{A: {cycles: 3, work: 0s}}", "  - run: A\n",
@@ -512,7 +512,7 @@ func TestSettings(t *testing.T) {
 		},
 		{
 			"TTL", "naive-del", "  ttl: 3s\n", "  - run: A\n    to: work\n  - wait: 4s\n",
-			[]trace.Kind{trace.KindLapse, trace.KindExpire}, []string{"3s A lease lapses: 3s since it asked at 0s", "3.002s n1 expires 3s + 1ms after it was stored  [lock gone]"},
+			[]trace.Kind{trace.KindLapse, trace.KindExpire}, []string{"3s A lease is over: 3s since it asked at 0s", "3.002s n1 expires 3s + 1ms after it was stored  [lock gone]"},
 		},
 		{
 			"timeout", "naive-del", "  timeout: 250ms\n", "  - down: n1\n  - cut: {client: A}\n  - run: A\n",

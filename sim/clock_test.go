@@ -261,7 +261,7 @@ func TestLapseOfAPausedHolder(t *testing.T) {
 	if l := w.State().Clients[0].Lease; l.Live || !l.Believed {
 		t.Fatalf("at its deadline the lease is %+v", l)
 	}
-	expectStory(t, w, "9.898 A lease lapses: 10s less 102ms for drift since it asked at 0s", trace.KindLapse)
+	expectStory(t, w, "9.898 A lease is over: 10s less 102ms for drift since it asked at 0s", trace.KindLapse)
 }
 
 // TestDeadOnArrival: an Acquire that takes longer than the lease returns one that
@@ -304,7 +304,7 @@ func TestGivenDeadline(t *testing.T) {
 		if tc.rate == 1 {
 			why = "10s since it asked at 0s"
 		}
-		expectStory(t, w, tc.lapses+" A lease lapses: "+why, trace.KindLapse)
+		expectStory(t, w, tc.lapses+" A lease is over: "+why, trace.KindLapse)
 	}
 }
 

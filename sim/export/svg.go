@@ -376,7 +376,7 @@ func (d *drawing) thinks(l timeline.Lane, y int) {
 		case timeline.Believes:
 			d.bar(s, d.ink("ls-b", l.Index), y+3, 17, nil, letters, name+" believes it holds the lock", name+" holds the lock", name+" holds", name)
 		case timeline.Lapsed:
-			d.bar(s, "ls-over "+d.ink("ls-l", l.Index), y+3, 17, nil, letters, "lease over, not noticed", "over, unnoticed", "over, unseen")
+			d.bar(s, "ls-over "+d.ink("ls-l", l.Index), y+3, 17, nil, letters, "lease over, unseen", "over, unseen")
 		case timeline.Wants:
 			d.line("ls-wants "+d.ink("ls-l", l.Index), s.from, y+12, s.to, y+12)
 		}

@@ -116,13 +116,13 @@ func lapseText(t *Trace, e *Event) string {
 		switch {
 		case !known || given.By != e.At:
 		case margin > 0:
-			return fmt.Sprintf("lease lapses: %s less %s for drift since it asked at %s", Duration(t.TTL), Duration(margin), Brief(asked))
+			return fmt.Sprintf("lease is over: %s less %s for drift since it asked at %s", Duration(t.TTL), Duration(margin), Brief(asked))
 		default:
-			return fmt.Sprintf("lease lapses: %s since it asked at %s", Duration(t.TTL), Brief(asked))
+			return fmt.Sprintf("lease is over: %s since it asked at %s", Duration(t.TTL), Brief(asked))
 		}
 		break
 	}
-	return "lease lapses: its own clock reads the deadline"
+	return "lease is over: its own clock reads the deadline"
 }
 
 // countOf says in brackets what a client's lease that ends at an instant was counted from, as far as that is known:

@@ -28,8 +28,8 @@ func TestReasons(t *testing.T) {
 		{2 * ms, Event{Kind: KindSleep, Phase: PhaseWork, Thread: 1, By: time.Second}, "sleeps for 1s"},
 		{2 * ms, Event{Kind: KindPause, Note: "the schedule doesn't let it act yet"}, "is paused: the schedule doesn't let it act yet"},
 		{2 * ms, Event{Kind: KindPause}, "is paused"},
-		{9898 * ms, Event{Kind: KindLapse, Acq: 1, By: 9898 * ms}, "lease lapses: 10s less 102ms for drift since it asked at 0s"},
-		{9899 * ms, Event{Kind: KindLapse, Acq: 1, By: 9899 * ms}, "lease lapses: its own clock reads the deadline"},
+		{9898 * ms, Event{Kind: KindLapse, Acq: 1, By: 9898 * ms}, "lease is over: 10s less 102ms for drift since it asked at 0s"},
+		{9899 * ms, Event{Kind: KindLapse, Acq: 1, By: 9899 * ms}, "lease is over: its own clock reads the deadline"},
 		{10002 * ms, Event{Kind: KindExpire, Client: None, Changes: []Change{{Key: "lock", Before: record}}}, "expires 10s + 1ms after it was stored  [lock gone]"},
 		{10003 * ms, Event{Kind: KindExpire, Client: None, Changes: []Change{{Key: "lock", Before: record}}}, "expires  [lock gone]"},
 		{20002 * ms, Event{Kind: KindWake, Phase: PhaseWork}, "has done its work"},
@@ -42,7 +42,7 @@ func TestReasons(t *testing.T) {
 		{20004 * ms, Event{Kind: KindGranted, Acq: 2, By: 30004 * ms}, "has the lock, lease until 30.004s"},
 		{20005 * ms, Event{Kind: KindExtend, Acq: 2}, "extends"},
 		{20006 * ms, Event{Kind: KindExtended, Acq: 2, By: 30005 * ms}, "extended, lease until 30.005s"},
-		{30005 * ms, Event{Kind: KindLapse, Acq: 2, By: 30005 * ms}, "lease lapses: 10s since it asked at 20.005s"},
+		{30005 * ms, Event{Kind: KindLapse, Acq: 2, By: 30005 * ms}, "lease is over: 10s since it asked at 20.005s"},
 		{30006 * ms, Event{Kind: KindAcquire, Client: 1, Acq: 1}, "wants the lock, to test whether it can still be had"},
 	} {
 		if got := tr.Text(add(x.at, x.e)); x.want != "" && got != x.want {

@@ -71,8 +71,8 @@ func nodeLines(t *trace.Trace, s *trace.State, i int) []draw.Line {
 		}
 		left := ", no expiry"
 		if rec.Expires != trace.Never {
-			// What PTTL gives is a millisecond less, and would not add up. A lease beside it ends earlier: its holder counts from its request.
-			left = ", " + trace.Brief(max(rec.Expires-s.At, 0)) + " left, gone at " + trace.Brief(rec.Expires) + " as Redis counts"
+			// The event has what PTTL gives, which is a millisecond less than there is. A lease beside it ends earlier: its holder counts from its request.
+			left = ", " + trace.Brief(rec.Left(s.At)) + " left by PTTL, gone at " + trace.Brief(rec.Expires)
 		}
 		lines = append(lines, draw.Line{name, draw.Text(rec.Key+" = "+rec.Value+owner+left, k)}) // one text, which can be wrapped
 		name = draw.Text(strings.Repeat(" ", draw.Width(name.Text)), draw.Plain)

@@ -76,7 +76,7 @@ func TestDurationsCountToTheCursor(t *testing.T) {
 		for _, l := range facts.Lines(run, pos, run.StateAt(pos-1), run.StateAt(pos)) {
 			state.WriteString(tuitest.LineText(l) + "\n")
 		}
-		for _, want := range []string{"state at 15s\n", "lease over for 5s\n", "lease for 7s more\n", ", 7.002s left, gone at 22.002s as Redis counts\n"} {
+		for _, want := range []string{"state at 15s\n", "lease over for 5s\n", "lease for 7s more\n", ", 7.001s left by PTTL, gone at 22.002s\n"} {
 			if !strings.Contains(state.String(), want) {
 				t.Errorf("no %q in\n%s", want, state.String())
 			}

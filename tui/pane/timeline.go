@@ -355,7 +355,7 @@ func (tl *plot) drawBar(l timeline.Lane, y int, s timeline.Span) {
 		name := tl.Clients[s.Client]
 		tl.bar(y, s, t.Bar(s.Client), k, name+" holds the lock", name+" holds", name)
 	case timeline.Lapsed:
-		tl.bar(y, s, t.Lapsed, k, "lease over, not noticed", "over, unnoticed", "over, unseen")
+		tl.bar(y, s, t.Lapsed, k, "lease over, unseen", "over, unseen")
 	case timeline.Stored:
 		tl.drawRecord(y, s, l.Index, k)
 	case timeline.Down:

@@ -67,7 +67,7 @@ func TestDiagramHasTheWindowsWidth(t *testing.T) {
 	}
 	a, _ := openRun(t, 200, 60, "naive-del", "late-release")
 	a.Press("!")
-	for _, want := range []string{"lock=A, expires 10.002s", "┄ 8.998s ┄", "lease over, not noticed"} {
+	for _, want := range []string{"lock=A, expires 10.002s", "┄ 8.998s ┄", "lease over, unseen"} {
 		if v := a.View(); !strings.Contains(v, want) {
 			t.Errorf("there is no %q in:\n%s", want, v)
 		}

@@ -253,6 +253,7 @@ func toQuestion(t *testing.T, a *tuitest.App, p *Player) *timeline.Question {
 // A question is asked before its answer; the first answer is judged where the proof is.
 func TestPredictionIsAskedThenProvenThenExplained(t *testing.T) {
 	a, p := openPlayer(t, 140, 40, tuitest.PlainTheme(false), tuitest.Handmade)
+	p.lesson = &lessonCursor{p.Library.Lessons, 0, 0} // else nothing is scored
 	q := toQuestion(t, a, p)
 	wrong := (q.Right + 1) % len(q.Choices)
 	a.Press("8")
@@ -582,7 +583,7 @@ func TestNoticesHideNothing(t *testing.T) {
 	}
 }
 
-// A step of the course counts, and so do its predictions, however its run was opened; a script of the
+// A step of the course counts however its run was opened, and predictions count in the course alone; a script of the
 // reader's own is no part of the course.
 func TestCourseCountsItsRuns(t *testing.T) {
 	own := filepath.Join(t.TempDir(), "late-release.yaml")
@@ -594,7 +595,8 @@ func TestCourseCountsItsRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, opened := range []bool{false, true} { // by its author
+	for _, way := range []string{"course", "all runs", "own script"} {
+		opened := way == "own script" // by its author
 		lib := screen.NewLibrary()
 		at := lib.Named("late-release")
 		if opened {
@@ -603,19 +605,23 @@ func TestCourseCountsItsRuns(t *testing.T) {
 		}
 		app := tuitest.RealApp(lib, tuitest.PlainTheme(false))
 		p := Open(app, screen.PlayMsg{Strategy: lib.Strategy("naive-del"), Scenario: at})
+		if way == "course" {
+			lesson := slices.IndexFunc(lib.Lessons, func(l scenarios.Lesson) bool { return l.Name == "release" })
+			p = OpenLesson(app, screen.LessonMsg{Lesson: lesson})
+		}
 		a := tuitest.Open(t, 120, 40, app, p, nil)
 		if len(p.quiz.All()) == 0 {
 			t.Fatalf("%s asks nothing", lib.Scenarios[at].Name)
 		}
 		p.goTo(p.quiz.All()[0].Pos)
 		a.Press("1 enter")
-		if scored := strings.Contains(a.View(), "Predicted correctly so far"); scored == opened {
-			t.Errorf("own script %v: says of a score: %v\n%s", opened, scored, a.View())
+		if scored := strings.Contains(a.View(), "Predicted correctly so far"); scored != (way == "course") {
+			t.Errorf("%s: says of a score: %v\n%s", way, scored, a.View())
 		}
 		a.Press("G")
 		_, of := app.Progress.Score()
-		if played := app.Progress.Count("release") > 0; played == opened || (of > 0) == opened {
-			t.Errorf("own script %v: counts as a step: %v, and %d predictions", opened, played, of)
+		if played := app.Progress.Count("release") > 0; played == opened || (of > 0) != (way == "course") {
+			t.Errorf("%s: counts as a step: %v, and %d predictions", way, played, of)
 		}
 	}
 }
