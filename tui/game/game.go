@@ -458,11 +458,11 @@ func (s *Game) replayed() bool {
 	return s.debrief != nil && s.debrief.run != nil && s.Library.Strategy(s.debrief.lock) >= 0
 }
 
-// sameMovesElsewhere opens the run of the same moves under the other lock.
+// sameMovesElsewhere opens the run of the same moves under the other lock, where it parts from the reader's.
 func (s *Game) sameMovesElsewhere() screen.Outcome {
 	if !s.replayed() {
 		s.Notice = "There is no other lock's run of the same moves, or not yet."
 		return screen.Outcome{}
 	}
-	return screen.Outcome{To: screen.FindingMsg{Strategy: s.Library.Strategy(s.debrief.lock), Trace: s.debrief.run, Sought: s.goal, Own: true}}
+	return screen.Outcome{To: screen.FindingMsg{Strategy: s.Library.Strategy(s.debrief.lock), Trace: s.debrief.run, Sought: s.goal, Own: true, From: tried.Decided(s.debrief.run, s.goal)}}
 }

@@ -172,6 +172,12 @@ func isTrue(t *testing.T, s *Game, goal trace.Code) {
 		t.Fatalf("f leads to %+v", out.To)
 	}
 	text := tried.Elsewhere(s.debrief.lock, shown.Trace, s.debrief.same, goal)
+	if shown.From < 1 || shown.From > len(shown.Trace.Events) {
+		t.Fatalf("f leads to position %d of %d", shown.From, len(shown.Trace.Events))
+	}
+	if e := &shown.Trace.Events[shown.From-1]; !slices.Contains(shown.Trace.Verdict(), goal) && !strings.Contains(strings.ToLower(text), "at "+trace.Brief(e.At)) {
+		t.Errorf("f leads to %s, and the debrief says %q", shown.Trace.Line(e), text)
+	}
 	without, with, _ := strings.Cut(text, ", but ")
 	without, _, _ = strings.Cut(without, ". ")
 	with, _, _ = strings.Cut(with, ". ")

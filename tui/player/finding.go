@@ -15,12 +15,12 @@ type Finding struct {
 	own bool // the moves are the reader's
 }
 
-// OpenFinding shows a run that was found, from its beginning.
+// OpenFinding shows a run that was found.
 func OpenFinding(app *screen.App, m screen.FindingMsg) *Finding {
 	p := New(app, m.Strategy, 0)
 	p.Asks = false // its title has the answer
 	p.Title, p.sought = m.Trace.Title, &m.Sought
-	p.Display(timeline.New(m.Trace), 0)
+	p.Display(timeline.New(m.Trace), m.From)
 	return &Finding{p, m.Own}
 }
 

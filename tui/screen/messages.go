@@ -31,6 +31,7 @@ type FindingMsg struct {
 	Trace    *trace.Trace
 	Sought   trace.Code
 	Own      bool // the moves are the reader's
+	From     int  // the position to begin at
 }
 
 // CourseMsg asks for the list of lessons.

@@ -28,17 +28,29 @@ func Elsewhere(lock string, run *trace.Trace, same bool, goal trace.Code) string
 	if others != "" {
 		text += ", but " + others
 	}
-	return text + ". " + evidence(run, goal) + "."
+	why, _ := evidence(run, goal)
+	return text + ". " + why + "."
 }
 
-// evidence is the event by which a run doesn't come to a violation: the lock is refused, its record
+// Decided is the position in such a run at which it is decided whether it comes to the goal: the event of which Elsewhere tells.
+func Decided(run *trace.Trace, goal trace.Code) int {
+	for i := range run.Violations {
+		if v := &run.Violations[i]; v.Code == goal {
+			return v.Last()
+		}
+	}
+	_, at := evidence(run, goal)
+	return at
+}
+
+// evidence is the event by which a run doesn't come to a violation, and the position after it: the lock is refused, its record
 // expires, or else the last command and its reply.
-func evidence(t *trace.Trace, goal trace.Code) string {
+func evidence(t *trace.Trace, goal trace.Code) (text string, pos int) {
 	decides := []trace.Kind{trace.KindExecute, trace.KindReject}
 	switch goal {
 	case trace.PD:
-		if text := recovery(t); text != "" {
-			return text
+		if text, pos := recovery(t); text != "" {
+			return text, pos
 		}
 	case trace.DG, trace.OV:
 		decides = []trace.Kind{trace.KindRefused}
@@ -46,10 +58,10 @@ func evidence(t *trace.Trace, goal trace.Code) string {
 	for i := len(t.Events) - 1; i >= 0; i-- {
 		if e := &t.Events[i]; slices.Contains(decides, e.Kind) {
 			who := draw.Either(e.Kind == trace.KindExecute, "", t.Actor(e)+" ") // a command's text has its client
-			return "At " + trace.Brief(e.At) + " " + who + t.Text(e) + outcome(t, i)
+			return "At " + trace.Brief(e.At) + " " + who + t.Text(e) + outcome(t, i), i + 1
 		}
 	}
-	return "Nothing was asked of Redis"
+	return "Nothing was asked of Redis", 0
 }
 
 // outcome says what a command led to: a reader need not know what its reply means.
@@ -66,7 +78,7 @@ func outcome(t *trace.Trace, at int) string {
 
 // recovery says how a lock that was blocked came free: its record expired, and a client got it, at once or a lease later,
 // as the probe does.
-func recovery(t *trace.Trace) (text string) {
+func recovery(t *trace.Trace) (text string, pos int) {
 	tl, expired, refused := timeline.New(t), time.Duration(0), map[int]bool{}
 	for i := range t.Events {
 		switch e := &t.Events[i]; {
@@ -81,8 +93,8 @@ func recovery(t *trace.Trace) (text string) {
 			if refused[e.Client] && e.At-expired == t.TTL {
 				who += ", which asks again only a lease (" + trace.Brief(t.TTL) + ") later,"
 			}
-			return text + ", and " + who + " gets the lock at " + trace.Brief(e.At)
+			return text + ", and " + who + " gets the lock at " + trace.Brief(e.At), i + 1
 		}
 	}
-	return ""
+	return "", 0
 }
