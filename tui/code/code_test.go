@@ -137,6 +137,25 @@ func TestCommandsAreWhole(t *testing.T) {
 	}
 }
 
+// Where the rows are too few for a function, its comments and its last brace yield to the ends of its lines.
+func TestCodeComesBeforeComments(t *testing.T) {
+	th := tuitest.PlainTheme(false)
+	for file, at := range map[string]string{"naive_del.go": "setPXNX(", "get_then_del.go": "setPXNX("} {
+		text := Of(file)
+		c := draw.NewCanvas(38, 7, th.More)
+		Draw(c, draw.Rect(0, 0, 38, 7), text, Place{Line: LineOf(text, at), Stands: true, Mark: "A "}, th)
+		got := c.Render(th)
+		if _, body, _ := strings.Cut(got, "\n"); strings.Contains(body, th.More) || strings.Contains(got, "//") {
+			t.Errorf("%s: cut, or commented:\n%s", file, got)
+		}
+	}
+	text := Of("get_then_del.go")
+	c := draw.NewCanvas(99, 40, th.More)
+	if Draw(c, draw.Rect(0, 0, 99, 40), text, Place{Line: LineOf(text, "rdb.Del("), Stands: true, Mark: "A "}, th); !strings.Contains(c.Render(th), "// ") {
+		t.Errorf("there is room for comments:\n%s", c.Render(th))
+	}
+}
+
 // The head of a function is whole where rows are left over by its lines, and so is that of one that follows.
 func TestHeadsAreWholeWhereThereIsRoom(t *testing.T) {
 	th := tuitest.PlainTheme(false)

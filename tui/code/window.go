@@ -23,10 +23,14 @@ const (
 
 // Draw shows the lines around a place. That on which a client stands is whole, in as many rows as it takes. So are those
 // after it that send commands, on which it will stand, and others as far as the rows after the function's end would do
-// nothing for it; the rest end at the edge. What is shown begins with the function, where it has room for the line.
+// nothing for it; the rest end at the edge. What is shown begins with the function, where it has room for the line; where it has not
+// enough rows for the code, comments are left out.
 func Draw(c *draw.Canvas, r draw.Rectangle, code []string, at Place, th *draw.Theme) {
 	code, focus := Joined(code, at.Line)
 	width, whole := r.W-draw.Width(margin), []string(nil)
+	if cramped(code, focus, width, r.H) {
+		code, focus = uncommented(code, focus)
+	}
 	if at.Stands && focus > 0 {
 		whole = folded(code[focus-1], width)
 	}
@@ -47,7 +51,7 @@ func Draw(c *draw.Canvas, r draw.Rectangle, code []string, at Place, th *draw.Th
 		switch {
 		case begin+n+1 == focus && at.Stands:
 			mark, k = draw.Text(at.Mark, at.Ink), draw.Pick
-		case strings.HasPrefix(strings.TrimSpace(rows[0]), "//"):
+		case len(rows) > 0 && strings.HasPrefix(strings.TrimSpace(rows[0]), "//"):
 			k = draw.Dim
 		}
 		for i, text := range rows {
@@ -62,6 +66,38 @@ func Draw(c *draw.Canvas, r draw.Rectangle, code []string, at Place, th *draw.Th
 			y++
 		}
 	}
+}
+
+// cramped reports whether the function in which a line is, from 1, has more rows of a width than there are.
+func cramped(code []string, focus, width, height int) bool {
+	begin := headOf(code, focus-1)
+	if begin < 0 {
+		return false
+	}
+	rows := 0
+	for i := begin; i < len(code) && (i == begin || code[i-1] != "}"); i++ {
+		rows += len(folded(code[i], width))
+	}
+	return rows > height
+}
+
+// uncommented is code without its comments, and the place of a line in it, from 1. What is said at that line stays.
+func uncommented(code []string, line int) (bare []string, at int) {
+	for i, text := range code {
+		n := commentOf(text)
+		if n == 0 && i+1 != line {
+			continue
+		}
+		if n > 0 && i+1 != line {
+			letters := []rune(text)
+			text = strings.TrimRight(string(letters[:len(letters)-n]), " ")
+		}
+		bare = append(bare, text)
+		if i+1 == line {
+			at = len(bare)
+		}
+	}
+	return bare, at
 }
 
 // beginOf is the first line to show, from 0, of a function that begins at head: the beginning of a declaration before it,
@@ -92,6 +128,9 @@ func unfolded(code []string, begin, focus int, stands bool, width, height int) (
 		}
 	}
 	spare := height - used
+	if last := end - 1; spare <= 0 && last > begin && last+1 != focus && code[last] == "}" { // that a function ends says less than the end of a line
+		parts[last-begin], spare = nil, spare+1
+	}
 	for kind := body; kind <= comment; kind++ {
 		for i := begin; i < end; i++ {
 			if kindOf(code[i]) != kind {
