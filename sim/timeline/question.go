@@ -119,7 +119,7 @@ func (q *quiz) script(n *trace.Note) {
 	case "record":
 		asked.Choices, asked.Right = q.sets(holders(q.Timeline, q.StateAt(at), true), len(q.Nodes) > 1, q.records)
 		asked.Until = q.shownBefore(&asked, true)
-		if asked.Why = "Redis has no record of the lock."; n.Answer != trace.NoRecord {
+		if asked.Why = q.emptied(at); n.Answer != trace.NoRecord {
 			asked.Why = stored(n.Answer)
 		}
 	default:
@@ -444,6 +444,17 @@ func (q *quiz) neverHad() bool {
 		}
 	}
 	return asked && q.Ended(q.Last())
+}
+
+// emptied is why Redis has no record at a position: the last event by which one went.
+func (q *quiz) emptied(at int) string {
+	for i := at - 1; i >= 0 && len(q.s.Primary) == 1; i-- {
+		e := &q.Events[i]
+		if slices.ContainsFunc(e.Changes, func(c trace.Change) bool { return c.Key == q.Key && c.After == nil }) {
+			return "At " + trace.Brief(e.At) + " " + q.Actor(e) + " " + q.Text(e) + "."
+		}
+	}
+	return "Redis has no record of the lock."
 }
 
 // stored is the answer to a question for the record as a sentence: "n1: B1-a586 (B's)" is what n1 stores.

@@ -77,7 +77,7 @@ func TestNumbersCanBeTyped(t *testing.T) {
 	}
 }
 
-// No ok stands beside a lock before it is known whether it is broken anyway.
+// No sign stands beside an ok before it is known whether the lock is broken anyway: until then it is a bare word.
 func TestOkWaitsForTheLock(t *testing.T) {
 	lib := tuitest.Only("extend-unchecked")
 	app := tuitest.HandmadeApp(lib, tuitest.PlainTheme(false))
@@ -85,7 +85,7 @@ func TestOkWaitsForTheLock(t *testing.T) {
 	p := Strategies(app, "Which?", sc, 0, nil)
 	badge := func() string { return p.Items[lock].Badge().Text }
 	app.Grid.At(sc, lock).Known = true // it has come out ok, and nothing else is known
-	if got := badge(); got != "··" {
+	if got := badge(); got != "ok" {
 		t.Errorf("%s shows %s before anything is known of it elsewhere", lib.Strategies[lock].Name, got)
 	}
 	a := tuitest.Open(t, 80, 24, app, p, nil)

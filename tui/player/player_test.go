@@ -626,6 +626,21 @@ func TestCourseCountsItsRuns(t *testing.T) {
 	}
 }
 
+// What the reader has seen is known to every list of outcomes, and counted once.
+func TestShownRunIsKnown(t *testing.T) {
+	lib := screen.NewLibrary()
+	app := tuitest.RealApp(lib, tuitest.PlainTheme(false))
+	p := Open(app, screen.PlayMsg{Strategy: lib.Strategy("naive-del"), Scenario: lib.Named("late-release")})
+	a := tuitest.Open(t, 80, 24, app, p, nil)
+	c := app.Grid.At(lib.Named("late-release"), lib.Strategy("naive-del"))
+	if !c.Known || !slices.Equal(c.Verdict, p.Run.Verdict()) || app.Grid.Known != 1 {
+		t.Errorf("%+v, and %d are known", c, app.Grid.Known)
+	}
+	if a.Press("c"); !strings.Contains(a.View(), "naive-del") || strings.Contains(a.View(), "naive-del              ··") {
+		t.Errorf("the list doesn't know it:\n%s", a.View())
+	}
+}
+
 // A run that plays by itself begins to move soon: the words that open it stay while its first events happen.
 func TestWatchedRunBeginsSoon(t *testing.T) {
 	app := tuitest.RealApp(screen.NewLibrary(), tuitest.PlainTheme(false))

@@ -165,6 +165,16 @@ func (g *Grid) Replace(scenario int, sc *scenarios.Scenario) {
 	}
 }
 
+// Learn takes in the outcome of a run that a screen has made: what the reader has seen is known.
+func (g *Grid) Learn(scenario, strategy int, v trace.Verdict) {
+	i := g.Index(scenario, strategy)
+	if at := slices.Index(g.queue, i); at >= 0 { // else it is known, or under way
+		g.queue = slices.Delete(g.queue, at, at+1)
+		g.Cells[i] = Cell{Known: true, Verdict: v}
+		g.Known++
+	}
+}
+
 // Update takes findings in, and goes on.
 func (g *Grid) Update(msg tea.Msg) tea.Cmd {
 	f, is := msg.(cellsMsg)
@@ -194,7 +204,7 @@ func (g *Grid) Unexpected(scenario, strategy int) bool {
 
 // Badge is a finding in at most five columns: a glyph and a word, so that no
 // colour is needed to read it. The ok of a lock that is broken anyway is in brackets; until
-// that is known, there is none.
+// that is known, it is a bare word.
 func (g *Grid) Badge(scenario, strategy int, glyphs *draw.Glyphs) draw.Span {
 	f := g.At(scenario, strategy)
 	s := f.Badge(glyphs)
@@ -203,7 +213,7 @@ func (g *Grid) Badge(scenario, strategy int, glyphs *draw.Glyphs) draw.Span {
 		case codes != nil:
 			s = draw.Text("(ok)", draw.Dim)
 		case !g.judged(strategy):
-			return (&Cell{}).Badge(glyphs)
+			s = draw.Text("ok", draw.Dim)
 		}
 	}
 	if g.Unexpected(scenario, strategy) {
