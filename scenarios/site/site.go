@@ -161,7 +161,7 @@ func Playlist(list scenarios.Playlist) ([]File, error) {
 		if err != nil {
 			return nil, err
 		}
-		p := export.Page{Links: []export.Link{{To: Index, Text: list.Title}}}
+		p := export.Page{Links: []export.Link{{To: Index, Text: list.Title}}, Before: s.Opening, After: s.Closing}
 		if i > 0 {
 			p.Links = append(p.Links, export.Link{To: page(i - 1), Text: "Back"})
 		}
@@ -176,6 +176,9 @@ func Playlist(list scenarios.Playlist) ([]File, error) {
 		}
 		e := entry{Opening: s.Opening, Page: page(i), Strategy: t.Strategy, Title: t.Title, Text: s.Closing, Verdict: t.Verdict()}
 		e.describe(s, t)
+		if i > 0 && all[i-1].Scenario.Name == s.Scenario.Name { // it has been told, right above
+			e.Title, e.Shows = "", ""
+		}
 		files = append(files, File{page(i), []byte(p.HTML(t))})
 		c.Steps = append(c.Steps, e)
 	}

@@ -78,11 +78,11 @@ func TestSiteOfTheCourse(t *testing.T) {
 	}
 }
 
-// A playlist's site has its runs in order, the words around them, and a page for each, which opens where something breaks;
+// A playlist's site has its runs in order, the words around them, and a page for each, which opens at the beginning, as these scripts ask something;
 // and the next lock under the same scenario below.
 func TestPlaylist(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "talk.txt")
-	if err := os.WriteFile(file, []byte("lesson release 1\nnaive-del pause-past-ttl\nfenced pause-past-ttl\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("say Look at this.\nlesson release 1\nnaive-del pause-past-ttl\nfenced pause-past-ttl\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	list, err := scenarios.LoadPlaylist(file)
@@ -104,14 +104,21 @@ func TestPlaylist(t *testing.T) {
 			t.Errorf("the contents have no %q:\n%s", want, pages[Index])
 		}
 	}
+	if !strings.Contains(pages[names[0]], `<p id="before">Look at this. `) || strings.Contains(pages[names[1]], `id="before"`) {
+		t.Error("the words before a run are not on its page, or on another's")
+	}
 	for i, name := range names {
 		next := strings.Index(pages[Index], name)
 		if next < at || pages[name] == "" {
 			t.Errorf("%s is not in its order, or not there", name)
 		}
 		at = next
-		if strings.Contains(pages[name], `"poster":""`) || !strings.Contains(pages[name], `"questions":[{`) {
-			t.Errorf("%s has no poster, or no questions", name)
+		if !strings.Contains(pages[name], `"poster":""`) || !strings.Contains(pages[name], `"questions":[{`) {
+			t.Errorf("%s has a poster, or no questions", name)
+		}
+		words := template.HTMLEscapeString(list.Showings[i].Closing)
+		if has := strings.Contains(pages[name], `id="after"`) && strings.Contains(pages[name], words); has != (words != "") {
+			t.Errorf("%s has the words that close it: %v", name, has)
 		}
 		if below := strings.Contains(pages[name], `"other":{`); below != (i == 1) {
 			t.Errorf("%s has a run below: %v", name, below)
@@ -147,7 +154,7 @@ func TestContentsDescribeTheRuns(t *testing.T) {
 		"<h1>Two &amp; two</h1>", "Look &lt;at&gt; this.",
 		"naive-del</b>: Mine", "!! FR", "It shows that &amp; why it breaks.", template.HTMLEscapeString(list.Showings[0].Strategy.Summary),
 		"<b>foreign release (FR)</b>: A&#39;s DEL removes B&#39;s record.", "n1 asks nothing.",
-		"get-then-del</b>: Mine", "Not as expected: the file expects ok",
+		"get-then-del</b>: the same again", "Not as expected: the file expects ok",
 		"setpx-lua</b>: A late release", "ok: nothing broke", "A holder that outlives its lease deletes its successor&#39;s lock.", "finds B&#39;s token and leaves it alone.",
 	} {
 		_, after, found := strings.Cut(rest, want)

@@ -33,6 +33,8 @@ var page = template.Must(template.New("player").Parse(pageText))
 type Page struct {
 	Other *trace.Trace // a run of the same scenario, shown below in step with the page's own; or nil
 	Links []Link       // to other pages, in this order
+
+	Before, After string // words of a talk, told above the player and, for who asks for them, below it; may be empty
 }
 
 // Link leads from a page to another one of the same site.
@@ -62,7 +64,7 @@ func (p Page) HTML(t *trace.Trace) string {
 	var b bytes.Buffer
 	if err := page.Execute(&b, map[string]any{
 		"Unmet": unmet,
-		"Trace": t, "Links": p.Links, "Heading": d.heading(), "Last": d.Last(), "Poster": film.Poster, "Plain": text.String(),
+		"Trace": t, "Links": p.Links, "Before": p.Before, "After": p.After, "Heading": d.heading(), "Last": d.Last(), "Poster": film.Poster, "Plain": text.String(),
 		"Policy":   "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(digest[:]) + "'",
 		"Style":    template.CSS(pageStyle),     //nolint:gosec // ours
 		"Script":   template.JS(pageScript),     //nolint:gosec // ours
