@@ -76,7 +76,7 @@ func TestEverythingIsExplained(t *testing.T) {
 	for name, want := range map[string][]string{
 		"FR":           {trace.FR.Meaning()[1:], "naive_del.go:", "foreign release: A's DEL removes B's record", "lockstep run naive-del late-release", "in none:", "foreign-release"},
 		"dn":           {trace.DN.Meaning()[1:], "does not count against a lock"},
-		"setpx-lua":    {"Chinese article, its lock (docs/sources/chinese.md)", "(https://redis.io/docs/", "strategies/setpx_lua.go", "Claim 1:", "SW OV", "pause-past-ttl"},
+		"setpx-lua":    {"Chinese article, its lock (浅谈 Redis 分布式锁实现, docs/sources/chinese.md)", "(https://redis.io/docs/", "strategies/setpx_lua.go", "Claim 1:", "SW OV", "pause-past-ttl"},
 		"late-release": {fmt.Sprintf("%d locks, just run", len(strategies.All())), "DG OV FR", "lockstep explain foreign-release"},
 		"fencing":      {"docs/failures/fencing.md", "Remedy:"},
 		"Lease":        {"token, deadline"},

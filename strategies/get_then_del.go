@@ -12,7 +12,7 @@ import (
 //	acquire   SET key token PX ttl NX
 //	release   GET key; if that is the token: DEL key
 //
-// Source: the Chinese article's wrong release 2.
+// Source: the Chinese article, 浅谈 Redis 分布式锁实现, its wrong release 2.
 //
 // What GET saw need not be what DEL finds. If the key expires between the two
 // and somebody else acquires it, DEL removes that one's record.

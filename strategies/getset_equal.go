@@ -16,7 +16,7 @@ import (
 //	          won if GETSET's answer is what GET read
 //	release   DEL key
 //
-// Source: the Chinese article's wrong lock 2.
+// Source: the Chinese article, 浅谈 Redis 分布式锁实现, its wrong lock 2.
 //
 // Of several that read the same expired stamp one wins, but the losers write
 // too: each replaces the winner's stamp with its own, which may end earlier, so

@@ -11,7 +11,7 @@ import (
 //	acquire   SET key token PX ttl NX
 //	release   DEL key
 //
-// Source: the Chinese article's wrong release 1.
+// Source: the Chinese article, 浅谈 Redis 分布式锁实现, its wrong release 1.
 //
 // Value and expiry are set in one command, and the token is unique. But nobody
 // asks for it: a holder that overruns its lease deletes the next holder's

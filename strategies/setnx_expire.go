@@ -12,8 +12,8 @@ import (
 //	          if that stored it: EXPIRE key ttl
 //	release   DEL key
 //
-// Source: the Chinese article's wrong lock 1, which stores the request's id; the English
-// article's first attempt; and Laravel's cache lock: the value 1 and the DEL until version 5.8
+// Source: the Chinese article, 浅谈 Redis 分布式锁实现, its wrong lock 1, which stores the request's id; the
+// English article's first attempt; and Laravel's cache lock: the value 1 and the DEL until version 5.8
 // (laravel/framework 26645), the two commands until 2020 (laravel/framework 31168).
 //
 // Two commands are not one. A client that dies between them, or whose EXPIRE does not

@@ -52,7 +52,11 @@ func Addressed(source string) string {
 	pieces := strings.Split(source, "; ")
 	for i, piece := range pieces {
 		if w := Find(piece); w != nil {
-			pieces[i] = piece + " (" + w.Address() + ")"
+			address := w.Address()
+			if address != w.URL { // by its name alone nobody would find it
+				address = w.Title + ", " + address
+			}
+			pieces[i] = piece + " (" + address + ")"
 		}
 	}
 	return strings.Join(pieces, "; ")

@@ -75,6 +75,8 @@ func TestFoldedCommentsStayComments(t *testing.T) {
 		"  // one two three four": {"  // one two", "  // three", "  // four"},
 		"  g(x) // one two tree":  {"  g(x) // one", "      // two", "      // tree"},
 		"  call(a, b) // why":     {"  call(a, b)", "      // why"},
+		"  // 浅谈 Redis 分布式锁":      {"  // 浅谈", "  // Redis", "  // 分布式锁"},
+		"  // 分布式锁实现":             {"  // 分布式锁", "  // 实现"},
 	} {
 		if got := folded(line, 14); !slices.Equal(got, want) {
 			t.Errorf("%q is folded to %q, want %q", line, got, want)

@@ -189,9 +189,18 @@ func folded(line string, width int) (rows []string) {
 	rest, indent := []rune(line), ""
 	comment := commentOf(line)
 	for draw.Width(indent+string(rest)) > width {
-		n := max(width-draw.Width(indent), 1)
-		for end := n; end > depth(string(rest))+1; end-- {
-			if strings.ContainsRune(" (,", rest[end-1]) || rest[end-1] == ')' && rest[end] == '.' {
+		n := 1 // runes that have room, of which some are two columns wide
+		for room := width - draw.Width(indent) - draw.Width(string(rest[0])); n < len(rest); n++ {
+			if room -= draw.Width(string(rest[n])); room < 0 {
+				break
+			}
+		}
+		least := depth(string(rest)) + 1
+		if comment == 0 && len(rows) == 0 {
+			least += len("//") // its mark stands alone in no row
+		}
+		for end := n; end > least; end-- {
+			if strings.ContainsRune(" (,", rest[end-1]) || rest[end-1] == ')' && end < len(rest) && rest[end] == '.' {
 				n = end
 				break
 			}
