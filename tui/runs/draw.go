@@ -34,12 +34,9 @@ func arrangeRuns(w, h, names, locks, scenarios, strategies, told int) runsLayout
 		names = min(names, mostNames)
 	}
 	names += 3
-	story, heads := leastStory, 3
-	switch {
-	case h >= 40:
+	story, heads := leastStory, 4 // the names go down in stairs, which two rows would make a zigzag
+	if h >= 40 {
 		story, heads = generousStory, 5
-	case h >= 28:
-		heads = 4
 	}
 	story = max(story, min(told, (h-runsFrame-heads)/2))
 	rows := max(min(h-runsFrame-story-heads, scenarios), 1) // the only one says that nothing matches

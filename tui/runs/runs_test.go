@@ -274,7 +274,7 @@ func TestNamesOfFewLocksAreWhole(t *testing.T) {
 	if h.column != 4 {
 		t.Errorf("a click at the fifth column goes to %d", h.column)
 	}
-	for strategies, want := range map[int]int{1: 11, 5: 10, 31: cellWidth} {
+	for strategies, want := range map[int]int{1: 8, 5: 8, 31: cellWidth} {
 		if l := arrangeRuns(80, 24, 26, 21, 20, strategies, 0); l.cell != want || l.columns*l.cell > l.grid.W {
 			t.Errorf("of %d locks each has %d columns, want %d, and there are %d", strategies, l.cell, want, l.grid.W)
 		}
