@@ -46,7 +46,8 @@ func HTML(t *trace.Trace) string { return Page{}.HTML(t) }
 // HTML returns one page with a player in it: the timeline with the future hidden, and at
 // every event the state, its changes, the note and the line of the strategy. It opens at the
 // first failure that its script expects, or else at the first of all; with another run below, at the first
-// that only one of the two shows; and where the script has asked its readers something by then, at the beginning. The page makes no request to the network, and its own policy forbids any.
+// that only one of the two shows. One that links to others opens at the beginning if its script has asked its readers something by then.
+// The page makes no request to the network, and its own policy forbids any.
 // States are folded and put into words here; the page's script only selects among them.
 func (p Page) HTML(t *trace.Trace) string {
 	d, film, other := p.contents(t)
@@ -82,7 +83,7 @@ func (p Page) contents(t *trace.Trace) (d *drawing, film *pageData, other string
 	if p.Other == nil {
 		d = draw(t, true)
 		film = d.film()
-		film.ask(d.Questions())
+		p.ask(film, d.Questions())
 		return d, film, ""
 	}
 	runs := [2]*annotated{read(t), read(p.Other)}
@@ -97,13 +98,14 @@ func (p Page) contents(t *trace.Trace) (d *drawing, film *pageData, other string
 	} else if film.Poster == breaks {
 		film.Poster = strings.TrimSuffix(breaks, ".") + "; " + below.Strategy + " breaks in no other way in this run."
 	}
-	film.ask(d.Questions())
+	p.ask(film, d.Questions())
 	return d, film, below.canvas("-2")
 }
 
-// ask has a page open at the beginning if a question of its script comes before what it would show: that gives the answer away.
-func (f *pageData) ask(questions []timeline.Question) {
-	if slices.ContainsFunc(questions, func(q timeline.Question) bool { return q.Script && q.Pos < f.Start }) {
+// ask has a page of a course or a talk open at the beginning if a question of its script comes before what it would show: that gives
+// the answer away to those who are there to answer. A page by itself shows first what it is about.
+func (p Page) ask(f *pageData, questions []timeline.Question) {
+	if len(p.Links) > 0 && slices.ContainsFunc(questions, func(q timeline.Question) bool { return q.Script && q.Pos < f.Start }) {
 		f.Start, f.Poster = 0, ""
 	}
 }
