@@ -127,6 +127,13 @@ type setup struct {
 	needs Needs
 }
 
+// The longest span that a situation can have, in time and in steps of the grid: far more than a search
+// that closes needs, and no more than can be added up.
+const (
+	maxFar   = 365 * 24 * time.Hour
+	maxSteps = 10_000
+)
+
 // setup reads the header. It fails if that claims what a check can't prove.
 func (h *Header) setup(resolve Resolve) (*setup, error) {
 	schedule, err := sim.ParseSchedule(h.Config, resolve)
@@ -151,7 +158,7 @@ func (h *Header) setup(resolve Resolve) (*setup, error) {
 		return nil, errors.New("the certificate claims nothing")
 	case h.Places < 1 || h.Places > len(s.cfg.Clients):
 		return nil, fmt.Errorf("the certificate is of %d clients, and its configuration has %d", h.Places, len(s.cfg.Clients))
-	case h.Grid < time.Millisecond || h.Far < h.Grid || h.Grid%time.Millisecond != 0 || h.Far%h.Grid != 0:
+	case h.Grid < time.Millisecond || h.Far < h.Grid || h.Grid%time.Millisecond != 0 || h.Far%h.Grid != 0, h.Far > maxFar || h.Far/h.Grid > maxSteps:
 		return nil, fmt.Errorf("the certificate's grid is %s, and its longest span %s: these don't fit", h.Grid, h.Far)
 	case s.cfg.Latency != 0 || s.cfg.Replicas != 0 || s.cfg.Workload != trace.Counter:
 		return nil, errors.New("the certificate's configuration has latencies, replicas or a workload of its own, of which a check knows nothing")

@@ -42,19 +42,23 @@ type Report struct {
 
 // Refuted is the error of a certificate that proves nothing.
 type Refuted struct {
-	Row      int    // the situation, from 0
+	Row      int    // the situation, from 0; or trace.None: a random schedule
 	Why      string // the certificate is refuted there
 	Schedule string // by which the engine comes there; records expire in it a millisecond late
 }
 
 // Error gives the situation, the reason and the schedule.
 func (r *Refuted) Error() string {
-	return fmt.Sprintf("the certificate proves nothing: situation %d of it %s\n%s", r.Row, r.Why, r.Schedule)
+	what := fmt.Sprintf("situation %d of it", r.Row)
+	if r.Row == trace.None {
+		what = "a random schedule"
+	}
+	return fmt.Sprintf("the certificate proves nothing: %s %s\n%s", what, r.Why, r.Schedule)
 }
 
 // Check checks a certificate: that the situation in which every schedule begins is in it, that
-// every move from each of its situations leads to one of them, and that none violates what
-// it claims. It fails with [Refuted] if that isn't so.
+// every move from each of its situations leads to one of them, that none violates what
+// it claims, and that random schedules don't either. It fails with [Refuted] if that isn't so.
 func Check(ctx context.Context, c *Certificate, opt Options) (*Report, error) {
 	s, err := c.setup(opt.Resolve)
 	if err != nil {
@@ -72,6 +76,9 @@ func Check(ctx context.Context, c *Certificate, opt Options) (*Report, error) {
 	err = k.sameLock()
 	if err == nil {
 		err = k.all(ctx, rows, opt, k.row)
+	}
+	if err == nil {
+		err = k.all(ctx, numbers(longTrials+trials), Options{Workers: opt.Workers}, k.try)
 	}
 	return &Report{Config: s.cfg, Situations: len(c.Rows), Checked: len(rows), Moves: int(k.moves.Load()), Blocked: time.Duration(k.blocked.Load()),
 		Unextended: s.cfg.Strategy.Extends() && !s.cfg.Clients[0].Extend}, err
@@ -158,6 +165,14 @@ func (r *run) wander(rng *rand.Rand, all *[]byte) error {
 		*all = append(*all, d[:]...)
 	}
 	return nil
+}
+
+// numbers lists the numbers from 0 up to n.
+func numbers(n int) (all []int) {
+	for i := range n {
+		all = append(all, i)
+	}
+	return all
 }
 
 // all calls a function for each of some situations, from several workers with a run each. It
@@ -257,15 +272,21 @@ func (k *checker) row(r *run, row int) error {
 		return refuted("violates %s", r.violated())
 	}
 	rests := r.claims(trace.PD) && r.rests()
-	for i, m := range r.enabled() {
+	moves := r.enabled()
+	next := make([]Digest, len(moves))
+	for i, m := range moves {
 		if i > 0 {
 			if why := k.again(r, row, i, path); why != "" {
 				return refuted("%s", why)
 			}
 		}
-		if why := k.follow(r, m); why != "" {
+		var why string
+		if next[i], why = k.follow(r, m); why != "" {
 			return refuted("%s when %s", why, m)
 		}
+	}
+	if why := k.linger(r, row, path, moves, next); why != "" {
+		return refuted("%s", why)
 	}
 	if !rests {
 		return nil
@@ -323,26 +344,28 @@ func (k *checker) block(d time.Duration) {
 	}
 }
 
-// follow makes a move, and returns the reason for which that refutes the certificate, or "".
-func (k *checker) follow(r *run, m Move) (why string) {
+// follow makes a move, and returns the situation that it leads to, or the reason for which that
+// refutes the certificate.
+func (k *checker) follow(r *run, m Move) (to Digest, why string) {
 	k.moves.Add(1)
 	before := r.before(m)
 	if err := r.make(m); err != nil {
-		return "fails (" + err.Error() + ")"
+		return to, "fails (" + err.Error() + ")"
 	}
 	if v := r.violated(); len(v) > 0 {
-		return fmt.Sprintf("violates %s", v)
+		return to, fmt.Sprintf("violates %s", v)
 	}
 	if why := r.after(before); why != "" {
-		return why
+		return to, why
 	}
-	switch d, err := r.digest(); {
+	to, err := r.digest()
+	switch {
 	case err != nil:
-		return "leads to a situation that can't be written down (" + err.Error() + ")"
-	case !k.known[d]:
-		return "leads to a situation that the certificate doesn't have"
+		return to, "leads to a situation that can't be written down (" + err.Error() + ")"
+	case !k.known[to]:
+		return to, "leads to a situation that the certificate doesn't have"
 	}
-	return ""
+	return to, ""
 }
 
 func (s *setup) claims(c trace.Code) bool { return slices.Contains(s.codes, c) }

@@ -37,9 +37,10 @@
 // code is a function of what it has seen (a lock that keeps something in variables of closures
 // isn't), compares tokens for nothing but equality, and does at spans beyond Header.Far as it
 // does at Far. The check tries that: it comes to each situation several times, by other processes
-// and at another time, after a detour at random. That a schedule which stops time at multiples
+// and at another time, after a detour at random; it waits for long where waiting changes nothing;
+// and it follows some long schedules at random. That a schedule which stops time at multiples
 // of the grid, and lets records expire at the very end of their TTL, stands for those that
-// don't: see SOUNDNESS.md of the search. And the engine: its commands, its monitor and its drain.
+// don't: see SOUNDNESS.md of the search. Random schedules that do neither try that. And the engine: its commands, its monitor and its drain.
 //
 // # The format
 //

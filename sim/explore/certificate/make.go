@@ -19,10 +19,7 @@ func Make(ctx context.Context, h Header, rows []Row, needs func(row, place int) 
 	}
 	c := &Certificate{Header: h, Rows: rows, Needs: Needs{}}
 	k := &checker{Certificate: c, setup: s}
-	every := make([]int, len(rows))
-	for i := range every {
-		every[i] = i
-	}
+	every := numbers(len(rows))
 	var mu sync.Mutex
 	err = k.all(ctx, every, opt, func(r *run, row int) error {
 		if err := r.goTo(c.path(row)); err != nil {
