@@ -50,6 +50,11 @@ func TestPythonRefuses(t *testing.T) {
 		"loop":       "it runs an event loop of asyncio, whose turns depend on real time: use the library's synchronous client",
 		"elsewhere":  "it connects to ('127.0.0.1', 9), and not to one of the servers that it was given",
 		"forever":    "it waits for another thread, and a lock as a process has one",
+		"for-ever":   "it waits for another thread, and a lock as a process has one",
+		"writes":     "it writes to the file /tmp/lockstep-habit, where the next execution would find it",
+		"removes":    "it changes files, and the next execution would find them so",
+		"device":     "it reads /dev/urandom, which isn't the same each time",
+		"uptime":     "it reads /proc/uptime, which isn't the same each time",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -59,6 +64,30 @@ func TestPythonRefuses(t *testing.T) {
 			var failure *adapter.Failure
 			if !errors.As(err, &failure) || !strings.HasPrefix(failure.Printed, "RuntimeError: "+want+"\n") || !strings.Contains(failure.Printed, "habits.py") {
 				t.Errorf("it says %v", err)
+			}
+		})
+	}
+}
+
+// TestPythonWaits: a lock waits as long in the world, by whatever means it does.
+func TestPythonWaits(t *testing.T) {
+	testenv.LongRaced(t)
+	t.Parallel()
+	states := func(t *testing.T, name string) int64 {
+		b := explore.Defaults(withHabit(t, name).Strategy())
+		brief(&b)
+		r, err := explore.Run(context.Background(), b, explore.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.States
+	}
+	want := states(t, "sleeps")
+	for _, name := range []string{"polls", "polls-edges", "selects", "waits", "waits-for-lock"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := states(t, name); got != want {
+				t.Errorf("%d states, and %d with time.sleep", got, want)
 			}
 		})
 	}

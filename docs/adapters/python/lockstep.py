@@ -18,8 +18,9 @@ datetime and threading, and os.getpid, as processes of their own have different 
 random follows from the acquisition, unless the lock has seeded it.
 
 What the world can't follow ends the process, with the line: threads, processes, asyncio,
-signals that come after a time, the clocks of the processor, connections to other servers. Not
-covered are clocks and random numbers that C code has of its own, and files.
+signals that come after a time, the clocks of the processor, connections to other servers, and
+files that are written, or are another each time. Not covered are clocks, waits and random numbers
+that C code has of its own, files that were open before, and memory that was shared before.
 """
 
 import _thread
@@ -57,6 +58,7 @@ def serve(lock, name, timeout, servers=1, library="", no_ttl=False, scripts=()):
         sys.exit("descriptor 3 is no control connection: start this program by lockstep run --exec or explore --exec")
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the forks
     gc.freeze()
+    sys.dont_write_bytecode = True  # nor anything else: see _open
     origin.send(hello)
     while True:
         message = origin.receive()
@@ -211,16 +213,74 @@ def _wait(condition, timeout=None):
 
 
 def _select(r, w, x, timeout=None, real=select.select):
-    """Waits for no connection: the time passes."""
+    """Waits for no connection: the time passes. For one it waits as long as the world takes."""
     if r or w or x or not timeout:
-        return real(r, w, x, timeout)
+        return real(r, w, x, timeout and None)
     time.sleep(timeout)
     return [], [], []
 
 
+class _Poll:
+    """A poll or epoll object, which waits as select does."""
+
+    def __init__(self, *args, real, unit):
+        self._real, self._unit, self._known = real(*args), unit, set()
+
+    def __getattr__(self, name):
+        return getattr(self._real, name)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._real.close()
+
+    def register(self, fd, *mask):
+        self._known.add(fd)
+        return self._real.register(fd, *mask)
+
+    def unregister(self, fd):
+        self._known.discard(fd)
+        return self._real.unregister(fd)
+
+    def poll(self, timeout=None, *most):
+        if _execution is None or timeout == 0:
+            return self._real.poll(timeout, *most)
+        if self._known or timeout is None or timeout < 0:
+            return self._real.poll(None, *most)
+        time.sleep(timeout * self._unit)
+        return []
+
+
+class _Lock:
+    """threading.Lock: whoever waits for one waits for another thread."""
+
+    def __init__(self):
+        self._lock = _thread.allocate_lock()
+
+    def acquire(self, blocking=True, timeout=-1):
+        if _execution is None:
+            return self._lock.acquire(blocking, timeout)
+        if self._lock.acquire(False):
+            return True
+        return blocking and _wait(None, None if timeout < 0 else timeout)
+
+    __enter__ = acquire
+
+    def __exit__(self, *_):
+        self._lock.release()
+
+    def __getattr__(self, name):
+        return getattr(self._lock, name)
+
+
 threading._time = time.monotonic
+threading.Lock = _Lock
 _replace(threading.Condition, "wait", _wait)
 _replace(select, "select", _select)
+for _name, _unit in (("poll", 1e-3), ("devpoll", 1e-3), ("epoll", 1)):
+    if hasattr(select, _name):
+        setattr(select, _name, lambda *args, real=getattr(select, _name), unit=_unit: _Poll(*args, real=real, unit=unit))
 
 _replace(os, "getpid", lambda: _execution.pid)
 _replace(os, "urandom", random.randbytes)
@@ -277,6 +337,8 @@ for _module, _names, _what in (
 _AUDITED = {
     "subprocess.Popen": "it starts a process, which isn't in the world",
 }
+_AUDITED.update(dict.fromkeys(("os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.link", "os.symlink", "os.truncate", "sqlite3.connect"),
+                              "it changes files, and the next execution would find them so"))
 _AUDITED.update(dict.fromkeys(("os.system", "os.fork", "os.forkpty", "os.posix_spawn", "os.exec"), _AUDITED["subprocess.Popen"]))
 
 
@@ -285,6 +347,8 @@ def _audit(event, args):
         return
     if event in _AUDITED:
         _refuse(_AUDITED[event])
+    if event == "open" and isinstance(args[0], (str, bytes)):
+        _open(os.fsdecode(args[0]), args[2])
     if event == "socket.connect" and args[0].family != socket.AF_UNIX:
         _refuse("it connects to %s, and not to one of the servers that it was given" % (args[1],))
     if event == "socket.__new__" and "asyncio" in sys.modules:
@@ -293,6 +357,16 @@ def _audit(event, args):
             if frame.f_globals.get("__name__", "").startswith("asyncio."):
                 _refuse("it runs an event loop of asyncio, whose turns depend on real time: use the library's synchronous client")
             frame = frame.f_back
+
+
+def _open(path, flags):
+    """Lets a file be read that is the same each time."""
+    if path == os.devnull:
+        return
+    if flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC):
+        _refuse("it writes to the file %s, where the next execution would find it" % path)
+    if path.startswith(("/dev/", "/proc/", "/sys/")):
+        _refuse("it reads %s, which isn't the same each time" % path)
 
 
 sys.addaudithook(_audit)

@@ -5,6 +5,7 @@ import asyncio
 import os
 import random
 import secrets
+import select
 import signal
 import socket
 import subprocess
@@ -33,6 +34,12 @@ class Habits(redis_py.RedisPy):
         return None
 
 
+def locked():
+    lock = threading.Lock()
+    lock.acquire()
+    return lock
+
+
 tokens = {
     "secrets": lambda lock: secrets.token_hex(8),
     "random": lambda lock: source.random(),
@@ -51,6 +58,18 @@ does = {
     "loop": asyncio.new_event_loop,
     "elsewhere": lambda: socket.create_connection(("127.0.0.1", 9), 1),
     "forever": lambda: threading.Event().wait(),
+    "writes": lambda: open("/tmp/lockstep-habit", "a"),
+    "removes": lambda: os.remove("/tmp/lockstep-habit"),
+    "device": lambda: open("/dev/urandom", "rb").read(1),
+    "uptime": lambda: open("/proc/uptime").read(),
+    "for-ever": lambda: locked().acquire(),
+    # what follows waits for 9 s
+    "sleeps": lambda: time.sleep(9),
+    "polls": lambda: select.poll().poll(9000),
+    "polls-edges": lambda: select.epoll().poll(9),
+    "selects": lambda: select.select([], [], [], 9),
+    "waits": lambda: threading.Event().wait(9),
+    "waits-for-lock": lambda: locked().acquire(timeout=9),
 }
 
 if __name__ == "__main__":

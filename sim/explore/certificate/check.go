@@ -280,6 +280,7 @@ func (k *checker) row(r *run, row int) error {
 				return refuted("%s", why)
 			}
 		}
+		k.moves.Add(1)
 		var why string
 		if next[i], why = k.follow(r, m); why != "" {
 			return refuted("%s when %s", why, m)
@@ -347,7 +348,6 @@ func (k *checker) block(d time.Duration) {
 // follow makes a move, and returns the situation that it leads to, or the reason for which that
 // refutes the certificate.
 func (k *checker) follow(r *run, m Move) (to Digest, why string) {
-	k.moves.Add(1)
 	before := r.before(m)
 	if err := r.make(m); err != nil {
 		return to, "fails (" + err.Error() + ")"
