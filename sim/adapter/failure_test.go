@@ -157,6 +157,21 @@ func TestWavers(t *testing.T) {
 	}
 }
 
+// TestNotCalled: a lock that answers twice, or sends a command after its answer, is found out before that
+// is taken for a part of the next call; or, if it comes too late for that, because it doesn't come so
+// each time.
+func TestNotCalled(t *testing.T) {
+	for _, name := range []string{"twice", "afterthought"} {
+		p := start(t, habit(name), "")
+		_, err := explore.Run(t.Context(), explore.Defaults(p.Strategy()), explore.Options{})
+		var failure *adapter.Failure
+		var waver *behaviour.Nondeterminism
+		if is := errors.As(err, &failure) && strings.Contains(failure.What, ", and was not called"); !is && (name == "twice" || !errors.As(err, &waver)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // TestFails: the failure of a call is an event of the run, and no failure of the process.
 func TestFails(t *testing.T) {
 	p := start(t, habit("fails"), "")

@@ -106,6 +106,17 @@ var habits = map[string]func(p *peer, m adapter.Message){
 		p.send("SET", "lock", strconv.Itoa(os.Getpid()), "PX", "10000", "NX")
 		p.say(adapter.Message{Type: "granted", Token: m.Seed})
 	},
+	"twice": func(p *peer, m adapter.Message) {
+		if p.send("SET", "lock", m.Seed, "PX", "10000", "NX") == "+OK" {
+			p.say(adapter.Message{Type: "granted", Token: m.Seed})
+			return
+		}
+		p.print(`{"type":"refused"}` + "\n" + `{"type":"refused"}`)
+	},
+	"afterthought": func(p *peer, m adapter.Message) {
+		p.say(adapter.Message{Type: "granted", Token: m.Seed})
+		p.send("SET", "lock", m.Seed, "PX", "10000")
+	},
 	"fails": func(p *peer, _ adapter.Message) { p.say(adapter.Message{Type: "failed", Error: "no such luck"}) },
 }
 

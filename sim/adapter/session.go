@@ -102,6 +102,7 @@ func (s *session) fail(format string, args ...any) {
 // call sends a message and lets the process go on until it answers by one of the given types.
 func (s *session) call(m Message, answers ...string) Message {
 	s.await(moving)
+	s.rested()
 	s.during = m.Type
 	s.send(m)
 	for {
@@ -115,11 +116,40 @@ func (s *session) call(m Message, answers ...string) Message {
 		case !any:
 			continue
 		case slices.Contains(answers, m.Type):
+			s.leave()
 			s.last, s.during = m.text(), ""
 			s.rest(m.Time)
 			return m
 		}
 		s.answer(m, answers)
+	}
+}
+
+// rested fails if a process has said something, or a synchronous one has sent a command, since its
+// last call: that would be taken for a part of the next.
+func (s *session) rested() {
+	s.read()
+	if line, any := s.channel.line(); any {
+		s.fail("has sent %.200q, and was not called", line)
+	}
+	if w, args := s.command(); w != nil {
+		s.fail("has sent %s to %s, and was not called", trace.CommandText(args), server(w.addr))
+	}
+}
+
+// leave sends the commands that an asynchronous process has written and doesn't wait for. Those of a
+// connection's handshake can wait for the next call.
+func (s *session) leave() {
+	if !s.program.hello.Asynchronous {
+		return
+	}
+	s.read()
+	for _, w := range s.wires {
+		args, taken, _ := resp.Parse(w.came) // what is no command fails in sendAll
+		if taken > 0 && (w.talks || !slices.Contains(handshake, strings.ToUpper(args[0]))) {
+			s.sendAll()
+			return
+		}
 	}
 }
 

@@ -17,7 +17,9 @@
 //
 // The process runs until nothing more can happen in it, and then reads its control connection,
 // on which it waits for what comes next. The clocks, the timers and all random numbers are the
-// world's. Not covered are worker threads, child processes and files.
+// world's. What the world can't follow ends the process, with the line: threads, processes,
+// connections to other servers, files that are written or are another each time. Not covered are
+// native modules, and files that were open before.
 
 const crypto = require('crypto');
 const fs = require('fs');
@@ -89,6 +91,7 @@ process.hrtime = (since) => {
   return [Math.floor(d / 1e9), d % 1e9];
 };
 process.hrtime.bigint = () => BigInt(read('monotonic')) * 1000n;
+for (const on of [process, require('os')]) on.uptime = () => read('monotonic') / 1e6;
 
 // The world's timers: a map from each to when it is due, in the order in which they were set.
 const set = new Map();
@@ -118,6 +121,15 @@ for (const on of [globalThis, timers]) {
 }
 const later = (delay, value) => new Promise((done) => { setTimeout(done, delay, value); });
 timers.promises.setTimeout = later;
+timers.promises.scheduler.wait = (delay) => later(delay);
+timers.promises.setInterval = async function* (delay, value) {
+  for (;;) yield await later(delay, value);
+};
+AbortSignal.timeout = (delay) => {
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError')), delay);
+  return controller.signal;
+};
 setTimeout[require('util').promisify.custom] = later;
 
 // fire runs the timers that are due.
@@ -160,10 +172,69 @@ crypto.randomUUID = () => {
   const hex = crypto.randomBytes(16).toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20)}`;
 };
-crypto.webcrypto.getRandomValues = (array) => {
-  fill(new Uint8Array(array.buffer, array.byteOffset, array.byteLength));
-  return array;
+crypto.randomFillSync = (buffer, offset = 0, size) => {
+  const bytes = ArrayBuffer.isView(buffer) ? new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength) : new Uint8Array(buffer);
+  const width = buffer.BYTES_PER_ELEMENT ?? 1; // offset and size count elements
+  fill(bytes.subarray(offset * width, size === undefined ? undefined : (offset + size) * width));
+  return buffer;
 };
+crypto.randomFill = (buffer, ...rest) => {
+  const callback = rest.pop();
+  process.nextTick(callback, null, crypto.randomFillSync(buffer, ...rest));
+};
+crypto.randomInt = (min, max, callback) => {
+  if (max === undefined || typeof max === 'function') [min, max, callback] = [0, min, max];
+  const n = min + Math.floor(Math.random() * (max - min));
+  return callback ? process.nextTick(callback, null, n) : n;
+};
+crypto.webcrypto.getRandomValues = (array) => crypto.randomFillSync(array); // and so is that of crypto
+crypto.webcrypto.randomUUID = crypto.randomUUID;
+
+// refuse ends the process, with the line: a lock that caught an exception would go on as it never does.
+function refuse(what) {
+  const lines = new Error(what).stack.split('\n');
+  const own = lines.slice(1).filter((line) => !line.includes(__filename) && !line.includes('node:'));
+  fs.writeSync(2, [lines[0], ...own].join('\n') + '\n');
+  process.exit(1);
+}
+
+// guard has a function refuse what the world can't follow: why says what is wrong with a call, if
+// anything is.
+function guard(on, name, why) {
+  const real = on[name];
+  if (!real) return;
+  on[name] = function (...args) {
+    const what = !over && why(...args);
+    if (what) refuse(what);
+    return new.target ? Reflect.construct(real, args) : real.apply(this, args);
+  };
+}
+
+const writes = () => 'it changes files, and the next execution would find them so';
+const reads = (path) => /^\/(dev|proc|sys)\//.test(String(path)) && `it reads ${path}, which isn't the same each time`;
+const opens = (path, flags = 'r') => ((typeof flags === 'number' ? flags & 67 : /[wa+]/.test(flags)) ? writes() : reads(path));
+for (const [on, end] of [[fs, ''], [fs, 'Sync'], [fs.promises, '']]) {
+  for (const name of ['writeFile', 'appendFile', 'unlink', 'rename', 'mkdir', 'mkdtemp', 'rm', 'rmdir', 'truncate', 'symlink', 'link', 'copyFile', 'cp']) {
+    guard(on, name + end, writes);
+  }
+  guard(on, `readFile${end}`, reads);
+  guard(on, `open${end}`, opens);
+}
+guard(fs, 'createWriteStream', writes);
+guard(fs, 'createReadStream', reads);
+
+const children = require('child_process');
+for (const name of ['exec', 'execFile', 'spawn', 'fork', 'execSync', 'execFileSync', 'spawnSync']) {
+  guard(children, name, () => "it starts a process, which isn't in the world");
+}
+guard(require('worker_threads'), 'Worker', () => 'it starts a thread, and a lock as a process has one');
+guard(Atomics, 'wait', () => 'it waits for another thread, or for a time that passes outside of the world');
+for (const name of ['cpuUsage', 'resourceUsage']) guard(process, name, () => "it reads the clock of the processor, which isn't the world's");
+guard(require('net').Socket.prototype, 'connect', (...args) => {
+  const [to] = Array.isArray(args[0]) ? args[0] : args; // net has put them into an array
+  const path = typeof to === 'object' ? to.path : Number.isNaN(Number(to)) && to;
+  return !path && `it connects to ${typeof to === 'object' ? `${to.host ?? 'localhost'}:${to.port}` : to}, and not to one of the servers that it was given`;
+});
 require('module').syncBuiltinESMExports();
 
 // quiet waits until nothing is under way in the event loop: connections are open, and that is
