@@ -52,6 +52,7 @@ func TestPythonRefuses(t *testing.T) {
 		"forever":    "it waits for another thread, and a lock as a process has one",
 		"for-ever":   "it waits for another thread, and a lock as a process has one",
 		"writes":     "it writes to the file /tmp/lockstep-habit, where the next execution would find it",
+		"creates":    "it writes to the file /tmp/lockstep-habit, where the next execution would find it",
 		"removes":    "it changes files, and the next execution would find them so",
 		"device":     "it reads /dev/urandom, which isn't the same each time",
 		"uptime":     "it reads /proc/uptime, which isn't the same each time",

@@ -347,7 +347,7 @@ def _audit(event, args):
         return
     if event in _AUDITED:
         _refuse(_AUDITED[event])
-    if event == "open" and isinstance(args[0], (str, bytes)):
+    if event == "open" and not isinstance(args[0], int):
         _open(os.fsdecode(args[0]), args[2])
     if event == "socket.connect" and args[0].family != socket.AF_UNIX:
         _refuse("it connects to %s, and not to one of the servers that it was given" % (args[1],))

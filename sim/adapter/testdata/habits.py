@@ -3,6 +3,7 @@
 import lockstep  # before any library
 import asyncio
 import os
+import pathlib
 import random
 import secrets
 import select
@@ -59,6 +60,7 @@ does = {
     "elsewhere": lambda: socket.create_connection(("127.0.0.1", 9), 1),
     "forever": lambda: threading.Event().wait(),
     "writes": lambda: open("/tmp/lockstep-habit", "a"),
+    "creates": lambda: os.open(pathlib.Path("/tmp/lockstep-habit"), os.O_CREAT),
     "removes": lambda: os.remove("/tmp/lockstep-habit"),
     "device": lambda: open("/dev/urandom", "rb").read(1),
     "uptime": lambda: open("/proc/uptime").read(),
