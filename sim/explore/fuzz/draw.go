@@ -30,7 +30,7 @@ func (d *drawer) setting(of *subject) setting {
 	if d.IntN(8) == 0 {
 		s.cycles = 3
 	}
-	if of.strategy.Nodes > 1 {
+	if of.strategy.Nodes > 1 && (of.nodes == 0 || d.IntN(3) > 0) {
 		s.cycles = 1
 	}
 	if of.ttl > 0 {

@@ -21,6 +21,7 @@ type subject struct {
 	why      string // the violation that it commits
 	strategy strategies.Strategy
 	tries    int             // of each Acquire; 0 is 1
+	nodes    int             // of a lock on several servers; 0 is as many as a search has by default
 	extends  bool            // callers extend their lease, in each run
 	draws    bool            // it draws random numbers
 	ttl      time.Duration   // if it makes sense with only one
@@ -104,6 +105,9 @@ func (s *setting) bounds(of *subject) explore.Bounds {
 	b := explore.Defaults(of.strategy)
 	b.Clients, b.Cycles, b.Extend, b.Checks, b.TTL = s.clients, s.cycles, s.extend, s.checks, s.ttl
 	b.Faults, b.Tries = explore.Budget{}, s.tries
+	if of.nodes > 0 {
+		b.Nodes = of.nodes
+	}
 	if of.strategy.Fences {
 		b.Resource = sim.Fenced
 	}
