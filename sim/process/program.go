@@ -66,7 +66,7 @@ func (c *Client) release(t *Thread, cycle int, lease *strategies.Lease) {
 func (c *Client) acquire(ctx context.Context) (*strategies.Lease, error) {
 	lease, err := c.lock.Acquire(ctx)
 	if lease == nil && err == nil {
-		panic(&Panic{Client: c.Name, Source: c.methodSource("Acquire"), Value: breach(
+		panic(&Panic{Client: c.Name, Source: c.acquireSource(), Value: breach(
 			"Acquire returns neither a lease nor an error: it must return a lease, or strategies.ErrNotAcquired if another client has the lock, or the error of a command")})
 	}
 	return lease, err
@@ -77,7 +77,7 @@ func (c *Client) acquire(ctx context.Context) (*strategies.Lease, error) {
 // return, so they would judge a lease that its caller no longer has.
 func (c *Client) keptItsWord(lease *strategies.Lease) {
 	if lease.Deadline != c.promised {
-		panic(&Panic{Client: c.Name, Source: c.methodSource("Acquire"), Value: breach(
+		panic(&Panic{Client: c.Name, Source: c.acquireSource(), Value: breach(
 			"the deadline of a lease has become another while no Extend ran: leave Deadline 0 if a thread keeps the lease alive, as each of its renewals counts then, or move it in Extend")})
 	}
 }
