@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"runtime"
+	"runtime/debug"
 	"strings"
 
 	"lockstep/sim/trace"
@@ -143,9 +144,22 @@ func inFrames(name string) bool {
 	}
 }
 
+// markCoroutine marks the goroutine that it is called on, for [onCoroutine], as a thread's. The mark is a setting of a goroutine
+// that Go doesn't pass on to those that this one starts. It makes an access to memory that isn't there a panic, as all mistakes of a
+// lock's code are here.
+func markCoroutine() { debug.SetPanicOnFault(true) }
+
 // onCoroutine reports whether the caller runs on a thread, and not on a goroutine that a
-// thread has started: only the stack of a coroutine has runtime.corostart at its bottom.
+// thread has started. Without the mark it looks at the stack, which takes a hundred times as long: code may have
+// taken the mark away, or may run on a coroutine of its own, which is part of the thread.
 func onCoroutine() bool {
+	marked := debug.SetPanicOnFault(true)
+	debug.SetPanicOnFault(marked)
+	return marked || coroutineBelow()
+}
+
+// coroutineBelow reports whether the stack is a coroutine's: only that has runtime.corostart at its bottom.
+func coroutineBelow() bool {
 	var pcs [128]uintptr
 	n := runtime.Callers(1, pcs[:])
 	return n == len(pcs) || beginIn(pcs[:n], "runtime.corostart") // the one is too deep to tell

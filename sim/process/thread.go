@@ -51,6 +51,15 @@ const (
 	OpDraw                  // draws a random number, if those are drawn in steps: see Settings
 )
 
+// own reports whether only the client's own program does such a thing, so that no line of the lock's code stands behind it.
+func (k OpKind) own() bool {
+	switch k {
+	case OpRead, OpWrite, OpQuery, OpMark:
+		return true
+	}
+	return false
+}
+
 // Op is a thread's next operation, and then its result. The host fills in Err and, by kind,
 // Reply, Reading or Value.
 type Op struct {
@@ -87,6 +96,7 @@ func (t *Thread) start(main func(*Thread)) {
 	t.resume, t.cancel = iter.Pull(func(yield func(struct{}) bool) {
 		t.yield = yield
 		growStack(t.Index)
+		markCoroutine()
 		t.Client.guard(&t.dead, func() {
 			main(t)
 			t.flush()
@@ -122,7 +132,7 @@ func (t *Thread) do(o Op) *Op {
 		runtime.Goexit()
 	}
 	t.flush()
-	if rt.Sources && o.Source.File == "" {
+	if rt.Sources && o.Source.File == "" && !o.Kind.own() {
 		if sent := &t.Op; o.Kind == OpReceive && sent.Kind == OpSend && sent.Conn == o.Conn && !o.Conn.subscribes {
 			o.Source = sent.Source // the call that sent the command waits for the reply, and a search of the stack is slow
 		} else {
