@@ -1,4 +1,4 @@
-package quiz_test
+package player_test
 
 import (
 	"fmt"
@@ -7,33 +7,29 @@ import (
 	"testing"
 
 	"lockstep/scenarios"
+	"lockstep/sim/testenv"
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/quiz"
+	"lockstep/tui/tuitest"
 )
 
-// courseRuns are the runs of the course, by their steps.
+// ranCourse are the runs of the course, once a test has asked for them.
+var ranCourse = map[string]*timeline.Timeline{}
+
+// courseRuns are the runs of the course, by their steps. Tests share them, and none is parallel.
 func courseRuns(t *testing.T) map[string]*timeline.Timeline {
-	all := map[string]*timeline.Timeline{}
+	t.Helper()
+	testenv.LongRaced(t)
 	for _, l := range scenarios.Course() {
 		for _, step := range l.Steps {
-			sc, err := scenarios.Find(step.Scenario)
-			if err != nil {
-				t.Fatal(err)
+			if ranCourse[step.ID()] == nil {
+				ranCourse[step.ID()] = timeline.New(tuitest.RealRun(t, step.Strategy, step.Scenario))
 			}
-			st, err := scenarios.FindStrategy(step.Strategy)
-			if err != nil {
-				t.Fatal(err)
-			}
-			run, err := sc.Run(st, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
-			all[step.ID()] = timeline.New(run)
 		}
 	}
-	return all
+	return ranCourse
 }
 
 // One key passes no words, no violation, no question and no answer in any run of the course, and from each

@@ -1,4 +1,4 @@
-package failures_test
+package docs_test
 
 import (
 	"slices"

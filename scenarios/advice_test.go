@@ -1,4 +1,4 @@
-package advice_test
+package scenarios_test
 
 import (
 	"fmt"
@@ -15,31 +15,11 @@ import (
 	"lockstep/strategies"
 )
 
-// known are the verdicts of the runs that a test has made, by scenario and lock.
-var known = map[[2]string]trace.Verdict{}
-
-// ran runs the catalogue, each run once for all tests, of which none is parallel.
+// ran is what runs of the catalogue show.
 func ran(t *testing.T) advice.Outcome {
 	t.Helper()
 	return func(scenario, strategy string) (trace.Verdict, bool) {
-		cell := [2]string{scenario, strategy}
-		if v, is := known[cell]; is {
-			return v, true
-		}
-		s, err := scenarios.Find(scenario)
-		if err != nil {
-			t.Fatal(err)
-		}
-		st, err := scenarios.FindStrategy(strategy)
-		if err != nil {
-			t.Fatal(err)
-		}
-		run, err := s.Run(st, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		known[cell] = run.Verdict()
-		return known[cell], true
+		return scenarios.Ran(t, scenario, strategy).Verdict(), true
 	}
 }
 

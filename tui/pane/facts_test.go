@@ -1,10 +1,11 @@
-package facts
+package pane
 
 import (
 	"strings"
 	"testing"
 
 	"lockstep/sim/timeline"
+	"lockstep/tui/facts"
 	"lockstep/tui/tuitest"
 )
 
@@ -22,7 +23,7 @@ func TestCacheInTheStatePane(t *testing.T) {
 			continue
 		}
 		var text strings.Builder
-		for _, l := range Lines(r, pos, r.StateAt(pos-1), r.StateAt(pos)) {
+		for _, l := range facts.Lines(r, pos, r.StateAt(pos-1), r.StateAt(pos)) {
 			for _, s := range l {
 				text.WriteString(s.Text)
 			}
@@ -41,7 +42,7 @@ func TestStoreFitsIntoTheStatePane(t *testing.T) {
 	run := timeline.New(tuitest.RealRun(t, "fenced", "pause-past-ttl"))
 	last := run.Last()
 	fence := false
-	for _, l := range Lines(run, last, run.StateAt(last-1), run.StateAt(last)) {
+	for _, l := range facts.Lines(run, last, run.StateAt(last-1), run.StateAt(last)) {
 		text := tuitest.LineText(l)
 		fence = fence || strings.HasPrefix(text, "        highest fence ")
 		if strings.HasPrefix(text, " store ") && l.Width() > 36 {
