@@ -161,7 +161,7 @@ func TestLasting(t *testing.T) {
 	testenv.Long(t)
 	t.Logf("seed %d", *seed)
 	rng := rand.New(rand.NewPCG(*seed, 7))
-	for n := range *lockCount {
+	for n := range drawn(testenv.Count(1, 60)) {
 		s := drawLasting(rng)
 		f := newFuzzer(s.subject(), *seed*1000+uint64(n))
 		f.limit = *stateLimit

@@ -1,6 +1,7 @@
 package fuzz
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -225,17 +226,25 @@ func (q quorum) subject() *subject {
 }
 
 var (
-	lockCount  = flag.Int("locks", testenv.Count(3, 60), "how many locks TestQuorums and TestLasting draw")
+	lockCount  = flag.Int("locks", 0, "how many locks TestQuorums and TestLasting draw; 0 for the usual number")
 	stateLimit = flag.Int64("limit", 60_000, "how many states each of their searches may have")
 )
 
-// TestQuorums: the search finds what random schedules show of locks on several servers.
+// drawn is how many locks a test draws, with its usual number.
+func drawn(usual int) int { return cmp.Or(*lockCount, usual) }
+
+// TestQuorums: the search finds what random schedules show of locks on several servers. Those on five, of which a
+// search takes minutes, are left to the larger run.
 func TestQuorums(t *testing.T) {
 	testenv.Long(t)
 	t.Logf("seed %d", *seed)
 	rng := rand.New(rand.NewPCG(*seed, 5))
-	for n := range *lockCount {
-		f := newFuzzer(drawQuorum(rng, 3+2*(n%3/2)).subject(), *seed*1000+uint64(n))
+	for n := range drawn(testenv.Count(10, 60)) {
+		servers := 3
+		if testenv.Whole() && n%3 == 2 {
+			servers = 5
+		}
+		f := newFuzzer(drawQuorum(rng, servers).subject(), *seed*1000+uint64(n))
 		f.limit = *stateLimit
 		f.fuzz(t)
 	}
