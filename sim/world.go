@@ -98,6 +98,10 @@ func New(cfg Config) (*World, error) {
 // goroutines. It costs a tenth of a run's time.
 func (w *World) Guard() { w.runtime.Guard = true }
 
+// Strays reports whether a goroutine that a client's code has started by itself, and not by
+// [strategies.Options.Go], is still there, and the line that starts it. It takes milliseconds.
+func (w *World) Strays(client int) (at trace.Source, any bool) { return w.clients[client].Strays() }
+
 // Reset starts a new run, even if the last one was abandoned. It fails if cfg doesn't fit
 // the world (see [World.Fits]) or if a script of the strategy cannot be loaded.
 func (w *World) Reset(cfg Config, record bool) error {

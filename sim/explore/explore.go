@@ -171,7 +171,7 @@ func run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
 		defer func() { err = errors.Join(err, done(err == nil && !r.Kept)) }()
 		b.WholeSleeps, b.ClockGoesOn, b.Remembers = from.WholeSleeps, from.ClockGoesOn, from.Remembers
 	}
-	v, err := rehearse(&b)
+	v, err := opt.rehearse(&b)
 	if err != nil {
 		return nil, err
 	}

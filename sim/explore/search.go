@@ -29,6 +29,9 @@ type Options struct {
 	// Certify makes a [certificate.Certificate] of a search that closes. Its states aren't
 	// reduced by partial order then, for the check to know no such thing.
 	Certify bool
+	// Timers has the lock tried for timers of package time, which would never go off. It takes two
+	// collections of garbage, and no lock of the catalogue has any.
+	Timers bool
 	// Progress, if it is set, is called about five times a second.
 	Progress func(Progress)
 

@@ -5,6 +5,9 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/bounds"
+	"lockstep/sim/explore/unfit"
+	"lockstep/sim/process"
 	"lockstep/sim/solo"
 )
 
@@ -25,6 +28,9 @@ func rehearse(b *Bounds) (v Vacuity, err error) {
 	if u := (*solo.Unsteady)(nil); errors.As(err, &u) {
 		return v, &behaviour.Nondeterminism{Client: u.Client, Once: u.Once, Again: u.Again, Source: u.Source}
 	}
+	if a := (*solo.Astray)(nil); errors.As(err, &a) {
+		return v, &unfit.Refusal{Client: a.Client, What: "a goroutine", Why: solo.OutOfTime, Source: a.Source}
+	}
 	if err != nil {
 		return v, err
 	}
@@ -39,6 +45,22 @@ func rehearse(b *Bounds) (v Vacuity, err error) {
 	}
 	return v, nil
 }
+
+// rehearse does so and, if that is asked for, refuses a lock that makes a timer of package time.
+func (opt *Options) rehearse(b *Bounds) (v Vacuity, err error) {
+	if !opt.Timers {
+		return rehearse(b)
+	}
+	made, any := process.MakesTimer(func() { v, err = rehearse(b) })
+	if err == nil && any {
+		return v, &unfit.Refusal{Client: bounds.Names[0], What: made.Call, Why: neverGoesOff, Source: made.Source}
+	}
+	return v, err
+}
+
+// neverGoesOff says what is wrong with a timer of package time, and what to do.
+const neverGoesOff = "it goes by the machine's clock, of which hardly any passes in a search, so what it starts would never happen; " +
+	"start a thread by Options.Go, and wait in that by Options.Clock.Sleep"
 
 // undecided returns why a search that finds nothing decides nothing, or "".
 func (v *Vacuity) undecided(b *Bounds) string {

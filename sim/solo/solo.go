@@ -39,12 +39,14 @@ type grant struct {
 // [Unsteady] if the lock doesn't do the same: what code does only once in this process, such as
 // by a sync.Once in a variable of a package, would be done before anybody looks, and each
 // process of its own does it.
+//
+// It fails with [Astray] if the lock has a goroutine that is no thread while a client holds it.
 func Play(w *sim.World, cfg sim.Config) (*Solo, error) {
-	once, err := play(w, cfg)
+	once, err := play(w, cfg, true)
 	if err != nil {
 		return nil, err
 	}
-	again, err := play(w, cfg)
+	again, err := play(w, cfg, false)
 	if err != nil {
 		return nil, err
 	}
@@ -56,17 +58,40 @@ func Play(w *sim.World, cfg sim.Config) (*Solo, error) {
 	return s, nil
 }
 
-func play(w *sim.World, cfg sim.Config) (*trace.Trace, error) {
+// play plays the solo once. It looks for goroutines if it is told to, at the grants of the first
+// client: all run the same code.
+func play(w *sim.World, cfg sim.Config, looks bool) (*trace.Trace, error) {
 	if err := w.Reset(cfg, true); err != nil {
 		return nil, err
 	}
 	w.Guard()
 	for i := range cfg.Clients {
 		for !w.Position(i).Over && w.Step(sim.SetOf(i)) {
+			if looks && i == 0 && w.Position(i).About == trace.KindEnter {
+				if at, any := w.Strays(i); any {
+					return nil, &Astray{Client: cfg.Clients[i].Name, Source: at}
+				}
+			}
 		}
 	}
 	return w.Trace()
 }
+
+// Astray is the error of a lock that starts a goroutine by itself, which is still there when a
+// client has the lock, as one that renews a lease whenever a time.Ticker ticks.
+type Astray struct {
+	Client string       // its name
+	Source trace.Source // the line that starts the goroutine
+}
+
+// Error names the client and the line.
+func (a *Astray) Error() string {
+	return fmt.Sprintf("%s's code starts a goroutine at %s:%d: %s", a.Client, a.Source.File, a.Source.Line, OutOfTime)
+}
+
+// OutOfTime says what is wrong with such a goroutine, and what to do.
+const OutOfTime = "virtual time doesn't reach it, so nothing of what it does later would happen; " +
+	"start threads by Options.Go, and wait in them by Options.Clock.Sleep"
 
 // Unsteady is the error of a lock that doesn't do the same when its solo is played again.
 type Unsteady struct {

@@ -271,7 +271,7 @@ func search(t testing.TB, s strategies.Strategy, b explore.Bounds) *explore.Resu
 			defer cancel()
 		}
 	}
-	r, err := explore.Run(ctx, b, explore.Options{Memory: memory})
+	r, err := explore.Run(ctx, b, explore.Options{Memory: memory, Timers: true})
 	if err != nil {
 		t.Errorf("%s: %s, because the lock cannot be searched: %s", s.Name, explore.NotDecided, err)
 		return nil

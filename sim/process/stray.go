@@ -1,0 +1,70 @@
+package process
+
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+	"strconv"
+	"time"
+
+	"lockstep/sim/trace"
+)
+
+// Strays reports whether a goroutine that a client's threads have started by themselves is still
+// there, and the line that starts it. It is none of the threads: what it does, and when, virtual
+// time has no say in. One that waits for a time.Ticker does nothing at all in a run, because
+// hardly any real time passes in that.
+//
+// Goroutines tell in the texts of their stacks who has started them. Those of Go's own library
+// and of go-redis don't count, nor does one that has come to its end within [ending].
+func (c *Client) Strays() (at trace.Source, any bool) {
+	for begun := time.Now(); ; time.Sleep(ending / 20) {
+		if at, any = c.strays(allStacks()); !any || time.Since(begun) > ending {
+			return at, any
+		}
+	}
+}
+
+// ending is the time, of the machine's, that a goroutine has to end when its work is done.
+const ending = 100 * time.Millisecond
+
+func (c *Client) strays(stacks []byte) (at trace.Source, any bool) {
+	guard := fmt.Appendf(nil, "process.(*Client).guard(%p", c) // a thread of the client's own
+	threads := map[string]bool{}
+	for text := range bytes.SplitSeq(stacks, []byte("\n\n")) {
+		if bytes.Contains(text, guard) {
+			threads[goroutineID(text)] = true
+		}
+	}
+	for text := range bytes.SplitSeq(stacks, []byte("\n\n")) {
+		if by, frame := creator(text); threads[by] {
+			if at = strategySource(frame); at.File != "" {
+				return at, true
+			}
+		}
+	}
+	return trace.Source{}, false
+}
+
+// goroutineID is the number in the first line of a goroutine's stack, "goroutine 7 [select]:".
+func goroutineID(text []byte) string {
+	_, id, _ := bytes.Cut(text, []byte("goroutine "))
+	id, _, _ = bytes.Cut(id, []byte(" "))
+	return string(id)
+}
+
+// creator reads the end of a goroutine's stack, "created by shop.(*Lock).Acquire in goroutine 7"
+// and the place of that call below it. It returns the number, and the place as a frame.
+func creator(text []byte) (id string, f runtime.Frame) {
+	at := bytes.LastIndex(text, []byte("created by "))
+	if at < 0 {
+		return "", f
+	}
+	call, place, _ := bytes.Cut(text[at+len("created by "):], []byte("\n"))
+	function, by, _ := bytes.Cut(call, []byte(" in goroutine "))
+	place, _, _ = bytes.Cut(bytes.TrimSpace(place), []byte(" "))
+	colon := max(0, bytes.LastIndexByte(place, ':'))
+	f.Function, f.File = string(function), string(place[:colon])
+	f.Line, _ = strconv.Atoi(string(place[min(colon+1, len(place)):]))
+	return string(bytes.TrimSpace(by)), f
+}
