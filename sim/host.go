@@ -64,8 +64,8 @@ func (h host) Tell(e *trace.Event) { h.emit(e) }
 // Drew tells the monitor about a random number: the next round needn't be like the last.
 func (h host) Drew() { h.monitor.Drew() }
 
-// GrantSent returns the instant at which the client sent the command that last stored its
-// record, or last prolonged it to the client's knowledge.
+// GrantSent returns the instant at which the client sent the command of its acquisition that last
+// stored its record, or last prolonged it to the client's knowledge; or called Acquire, if none has.
 func (h host) GrantSent(client int) time.Duration { return h.grantSent[client] }
 
 // LeaseLive reports whether the client's lease is live in the current state.

@@ -14,8 +14,8 @@ import (
 type Survey struct {
 	Threads []ThreadSurvey
 	Conns   []ConnSurvey // that the client has not closed, in the order in which they were opened
-	// GrantSent is the instant at which the client sent the command that last stored its
-	// record, or last prolonged it to its knowledge.
+	// GrantSent is the instant at which the client sent the command of its acquisition that last
+	// stored its record, or last prolonged it to its knowledge; or called Acquire, if none has.
 	GrantSent time.Duration
 	Exposes   bool // its current lease has a deadline of the strategy's own
 }

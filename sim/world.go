@@ -46,8 +46,10 @@ type World struct {
 	clients  []*client // those of the configuration, then the probe
 	store    store
 
-	// grantSent is, by client, the instant at which it sent the command that last stored
-	// its record, or last prolonged it to the client's knowledge.
+	// grantSent is, by client, the instant at which it sent the command of its current
+	// acquisition that last stored its record, or last prolonged it to the client's knowledge.
+	// Until then it is that of the call of Acquire: a lock may return a lease that it has kept
+	// from an earlier call, and who is told no deadline can't know that it is an old one.
 	grantSent []time.Duration
 
 	scheduler
@@ -398,6 +400,8 @@ func (w *World) performDraw(t *thread, o *process.Op) {
 func (w *World) performMark(t *thread, o *process.Op) {
 	e := t.TakeStep()
 	switch o.Mark {
+	case trace.KindAcquire:
+		w.grantSent[t.client.Index] = w.now
 	case trace.KindExtend:
 		e.Cycle = w.state.Clients[t.client.Index].Cycle
 	case trace.KindRelease:

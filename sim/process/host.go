@@ -31,7 +31,7 @@ type Host interface {
 	Drew()
 
 	// GrantSent returns the true instant at which a client sent the command that granted
-	// or last extended its lease. The deadline of a lease follows from it if the strategy
+	// or last extended its lease; or called Acquire, if it has sent none since. The deadline of a lease follows from it if the strategy
 	// exposes none.
 	GrantSent(client int) time.Duration
 	// LeaseLive reports whether a client's lease, which has such a deadline, is live.

@@ -378,6 +378,7 @@ type acting struct {
 	read        bool
 	granted     int // Seq of its lease's grant
 	deadline    time.Duration
+	stored      bool // its acquisition has stored the record
 }
 
 // before looks at the client that is about to act.
@@ -394,6 +395,7 @@ func (r *run) before(m Move) acting {
 		}
 	}
 	lease := &r.w.State().Clients[a.who].Lease
+	a.stored = lease.Granter > r.w.State().Clients[a.who].Began
 	a.granted, a.deadline = lease.Granted, lease.Deadline
 	return a
 }
@@ -418,6 +420,8 @@ func (r *run) after(a acting) string {
 		return "has a deadline that depends on more than the situation"
 	case leased && !r.survey.Exposes && (!r.Given || lease.Granted == a.granted):
 		return "has a deadline that depends on when its grant was sent"
+	case leased && !r.survey.Exposes && lease.Granted != a.granted && !a.stored:
+		return "has a deadline that depends on when it asked for the lock"
 	case a.op == process.OpReceive && waits && a.need&Sending == 0,
 		now&Sending != 0 && a.need&Sending == 0 && !(a.op == process.OpSend && len(l.conns) == 1):
 		return "waits for so long as depends on when a command was sent"
