@@ -273,6 +273,9 @@ func (n *Node) execute(now time.Duration, p *Peer, args []string) (reply []byte,
 	if bytes.HasPrefix(reply, []byte(unknownCommand)) {
 		return []byte(n.unknown(args[1:])), nil
 	}
+	if bytes.HasPrefix(reply, []byte("-")) && !composed(command) {
+		n.stores = n.stores[:0]
+	}
 	switch {
 	case readOnly(command), n.unchanged && command != "EXEC": // a transaction may have done more than its last script
 		return reply, nil
@@ -304,6 +307,11 @@ func (n *Node) shortcut(now time.Duration, command string, args []string) (key s
 		return args[1], len(args) == 2
 	}
 	return "", false
+}
+
+// composed recognises the commands that run others, which may have done something before an error.
+func composed(command string) bool {
+	return command == "EXEC" || strings.HasPrefix(command, "EVAL")
 }
 
 // readOnly recognises the commonest commands that cannot change anything, to save a

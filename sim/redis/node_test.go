@@ -403,6 +403,46 @@ func TestShortcuts(t *testing.T) {
 	}
 }
 
+// TestStoresAnEqualValue: a command that stores the value which is there, with the same life,
+// counts as a change; one that comes to nothing does not.
+func TestStoresAnEqualValue(t *testing.T) {
+	for line, stores := range map[string]bool{
+		"SET k v":              true,
+		"SET k v XX":           true,
+		"SET k v GET":          true,
+		"SET k v IFEQ v":       true,
+		"GETSET k v":           true,
+		"COPY equal k REPLACE": true,
+		"RENAME equal k":       true,
+		"MSET k v":             true,
+		"HSET h f v":           true,
+
+		"SET k v NX":             false,
+		"SET k v IFEQ x":         false,
+		"SET k v EX 0":           false,
+		"SETEX k 0 v":            false,
+		"GETSET h v":             false,
+		"COPY equal k":           false,
+		"COPY missing k REPLACE": false,
+		"RENAME missing k":       false,
+		"RENAMENX equal k":       false,
+		"HSET k f v":             false,
+		"HSET h f":               false,
+		"LSET k 0 v":             false,
+		"MSET k":                 false,
+	} {
+		s := newServer(t, Config{})
+		for _, before := range []string{"SET k v", "SET equal v", "HSET h f v"} {
+			s.node.Execute(s.now, s.conn, strings.Fields(before))
+		}
+		_, changes := s.node.Execute(s.now, s.conn, strings.Fields(line))
+		stored := slices.ContainsFunc(changes, func(c trace.Change) bool { return c.Key != "equal" && c.Stored })
+		if stored != stores {
+			t.Errorf("%s:%s", line, changesText(changes))
+		}
+	}
+}
+
 // TestOtherDatabase: the node tells of database 0 alone. A SET in another one is none
 // of its keys.
 func TestOtherDatabase(t *testing.T) {

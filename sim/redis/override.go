@@ -33,7 +33,7 @@ func (n *Node) override(c *server.Peer, cmd string, args ...string) (done bool) 
 			if c != n.beneath.conn {
 				return len(args) >= 2 && n.set(c, args)
 			}
-			n.storing(cmd, args)
+			n.storing(c, cmd, args)
 			return false
 		}
 	}
@@ -59,7 +59,7 @@ func (n *Node) override(c *server.Peer, cmd string, args ...string) (done bool) 
 	case c != n.beneath.conn && n.stricter(c, cmd, args):
 		return true
 	}
-	n.storing(cmd, args)
+	n.storing(c, cmd, args)
 	return false
 }
 
@@ -79,14 +79,14 @@ func (n *Node) refuses(c *server.Peer, cmd string, args []string) (refused bool)
 
 // storing records the keys under which a command stores a value, even one equal to the value
 // that is there.
-func (n *Node) storing(cmd string, args []string) {
+func (n *Node) storing(c *server.Peer, cmd string, args []string) {
 	switch cmd {
 	case "SET", "GETSET", "SETEX", "PSETEX", "HSET", "HMSET", "LSET":
 		if len(args) >= 2 && !(cmd == "SET" && slices.ContainsFunc(args[2:], isNX)) {
 			n.stores = append(n.stores, args[0])
 		}
-	case "RENAME", "COPY":
-		if len(args) >= 2 {
+	case "RENAME", "COPY": // without REPLACE, COPY stores where nothing is, which is a change in any case
+		if len(args) >= 2 && (cmd == "RENAME" || replaces(args)) && n.ask(c, "EXISTS", args[0]) == ":1\r\n" {
 			n.stores = append(n.stores, args[1])
 		}
 	case "MSET":
