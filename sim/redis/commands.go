@@ -186,7 +186,7 @@ var unmodelled = []struct{ commands, why string }{
 	{"SETRANGE SUBSTR", "the simulated server has some of its cases otherwise than Redis; use GET and SET"},
 	{"LCS DIGEST MSETEX", "the simulated server doesn't have it; use GET and SET"},
 	{"DUMP RESTORE RESTORE-ASKING MIGRATE", "the serialised form of values is not modelled; use COPY, or write the value anew"},
-	{"OBJECT MEMORY DEBUG", "its reply depends on how Redis stores the value; use a command that reads the value"},
+	{"OBJECT MEMORY DEBUG", "its reply depends on how Redis stores the value, or on when that was last used; use a command that reads the value"},
 	{"INFO COMMAND LATENCY LOLWUT SLOWLOG MODULE ACL CLUSTER ROLE LASTSAVE",
 		"its reply is about the server and not about its keys; give the lock as an option what it needs to know"},
 	{"CLIENT HELLO AUTH RESET QUIT READONLY READWRITE ASKING", "outside of the handshake of a connection it is not modelled; set it in the client's options"},
