@@ -3,6 +3,7 @@
 package adapter_test
 
 import (
+	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -167,6 +168,19 @@ func search(t *testing.T, p *adapter.Program, adjust func(*explore.Bounds), want
 	}
 	t.Logf("%s: %s, %d states, %d choices, %d executions", b.Strategy.Name, r.Summary(), r.States, r.Transitions, p.Executions())
 	return r
+}
+
+// refuses searches a lock that does what the world can't follow, and expects the process to end by that, naming
+// the lock's file: the first words of what it prints.
+func refuses(t *testing.T, p *adapter.Program, adjust func(*explore.Bounds), want, file string) {
+	t.Helper()
+	b := explore.Defaults(p.Strategy())
+	adjust(&b)
+	_, err := explore.Run(t.Context(), b, explore.Options{})
+	var failure *adapter.Failure
+	if !errors.As(err, &failure) || !strings.HasPrefix(failure.Printed, want+"\n") || !strings.Contains(failure.Printed, file) {
+		t.Errorf("it says %v", err)
+	}
 }
 
 // TestSearches: each library's lock is searched to the end. Node's look at their clocks where each

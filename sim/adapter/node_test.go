@@ -3,10 +3,7 @@
 package adapter_test
 
 import (
-	"context"
-	"errors"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"lockstep/sim/adapter"
@@ -40,13 +37,7 @@ func TestNodeRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := explore.Defaults(inNode(t, name).Strategy())
-			once(&b)
-			_, err := explore.Run(context.Background(), b, explore.Options{})
-			var failure *adapter.Failure
-			if !errors.As(err, &failure) || !strings.HasPrefix(failure.Printed, "Error: "+want+"\n") || !strings.Contains(failure.Printed, "habits.js") {
-				t.Errorf("it says %v", err)
-			}
+			refuses(t, inNode(t, name), once, "Error: "+want, "habits.js")
 		})
 	}
 }

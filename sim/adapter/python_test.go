@@ -4,9 +4,7 @@ package adapter_test
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"lockstep/sim/adapter"
@@ -59,13 +57,7 @@ func TestPythonRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := explore.Defaults(withHabit(t, name).Strategy())
-			brief(&b)
-			_, err := explore.Run(context.Background(), b, explore.Options{})
-			var failure *adapter.Failure
-			if !errors.As(err, &failure) || !strings.HasPrefix(failure.Printed, "RuntimeError: "+want+"\n") || !strings.Contains(failure.Printed, "habits.py") {
-				t.Errorf("it says %v", err)
-			}
+			refuses(t, withHabit(t, name), brief, "RuntimeError: "+want, "habits.py")
 		})
 	}
 }

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"runtime"
 	"testing"
 	"time"
 
@@ -36,6 +37,13 @@ func TestRealTime(t *testing.T) {
 			done := make(chan struct{})
 			go close(done)
 			<-done
+		}},
+		"a goroutine that is about to end": {does: func(context.Context, *mutant) {
+			go func() {
+				for range 20 {
+					runtime.Gosched()
+				}
+			}()
 		}},
 		"AfterFunc": {func(ctx context.Context, m *mutant) {
 			time.AfterFunc(time.Hour, func() { m.nodes[0].PExpire(ctx, m.key, m.TTL) })

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"runtime"
 	"strconv"
-	"time"
 
 	"lockstep/sim/trace"
 )
@@ -16,17 +15,23 @@ import (
 // hardly any real time passes in that.
 //
 // Goroutines tell in the texts of their stacks who has started them. Those of Go's own library
-// and of go-redis don't count, nor does one that has come to its end within [ending].
+// and of go-redis don't count, nor does one that comes to its end while it is looked at, for so
+// many times as [lastLooks] says.
 func (c *Client) Strays() (at trace.Source, any bool) {
-	for begun := time.Now(); ; time.Sleep(ending / 20) {
-		if at, any = c.strays(allStacks()); !any || time.Since(begun) > ending {
-			return at, any
+	for range lastLooks {
+		if at, any = c.strays(allStacks()); !any {
+			return at, false
 		}
+		runtime.Gosched()
 	}
+	return at, true
 }
 
-// ending is the time, of the machine's, that a goroutine has to end when its work is done.
-const ending = 100 * time.Millisecond
+// lastLooks is how often it is looked for a goroutine that may be about to end. Each look stops the
+// world, so between two of them whatever runs goes on, and whatever can run gets its turn: no
+// clock is needed to wait for that, which would tell the one thing on a slow machine and the
+// other on a fast one.
+const lastLooks = 100
 
 func (c *Client) strays(stacks []byte) (at trace.Source, any bool) {
 	guard := fmt.Appendf(nil, "process.(*Client).guard(%p", c) // a thread of the client's own
