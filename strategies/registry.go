@@ -83,9 +83,15 @@ func (s Strategy) Quorum() int {
 }
 
 // Extends reports whether the strategy's leases can be prolonged by their holder. To find out it
-// makes a lock, in a world in which nothing happens: a constructor may draw a token, look at its
-// clock, or add a hook to its Redis clients.
+// makes a lock: see [Strategy.Idle].
 func (s Strategy) Extends() bool {
+	_, can := s.Idle().(Extender)
+	return can
+}
+
+// Idle makes a lock in a world in which nothing happens: a constructor may draw a token, look at
+// its clock, or add a hook to its Redis clients, which have no server and are closed.
+func (s Strategy) Idle() Lock {
 	nodes := make([]*redis.Client, s.Nodes)
 	for i := range nodes {
 		nodes[i] = redis.NewClient(&redis.Options{
@@ -95,9 +101,8 @@ func (s Strategy) Extends() bool {
 		})
 		defer nodes[i].Close() //nolint:errcheck // it has no connection
 	}
-	_, can := s.New(nodes, "", Options{TTL: time.Second, Retry: Retry{Tries: 1}, Clock: stopped{}, Token: func() string { return "" },
-		Random: func(time.Duration) time.Duration { return 0 }, Go: func(func()) {}}).(Extender)
-	return can
+	return s.New(nodes, "", Options{TTL: time.Second, Retry: Retry{Tries: 1}, Clock: stopped{}, Token: func() string { return "" },
+		Random: func(time.Duration) time.Duration { return 0 }, Go: func(func()) {}})
 }
 
 // stopped is a clock that stands still.

@@ -20,6 +20,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/explore/locktest/outside"
 	"lockstep/sim/explore/report"
 	"lockstep/sim/process"
 	"lockstep/sim/solo"
@@ -74,9 +75,10 @@ func Holds(t testing.TB, s strategies.Strategy, adjust ...Adjust) *explore.Resul
 			fmt.Fprintln(t.Output(), report.Headline(v.Trace, v.Code))
 		}
 		t.Error(violations(t.Name(), s, r, keep(t, r)))
-	case !trust(t, s, r):
 	default:
-		t.Logf("%s: %s\n%s", s.Name, r.Summary(), coverage(r))
+		if assumed, ok := trust(t, s, r); ok {
+			t.Logf("%s: %s\n%s", s.Name, r.Summary(), coverage(r)+assumed)
+		}
 	}
 	return r
 }
@@ -90,14 +92,18 @@ func Breaks(t testing.TB, s strategies.Strategy, codes trace.Verdict, adjust ...
 	b := bounds(s, adjust)
 	b.Codes = append(slices.Clone(b.Codes), codes...).Sorted()
 	r := search(t, s, b)
-	if r == nil || !trust(t, s, r) {
+	if r == nil {
+		return nil
+	}
+	assumed, ok := trust(t, s, r)
+	if !ok {
 		return r
 	}
 	switch want, found := codes.Sorted(), r.Found.Sorted(); {
 	case slices.Equal(found, want):
-		t.Log(violations(t.Name(), s, r, keep(t, r)))
+		t.Log(violations(t.Name(), s, r, keep(t, r)) + assumed)
 	case len(found) == 0:
-		t.Errorf("%s: expected to show %s, and %s\n%s", s.Name, want, r.Summary(), coverage(r))
+		t.Errorf("%s: expected to show %s, and %s\n%s", s.Name, want, r.Summary(), coverage(r)+assumed)
 	default:
 		t.Errorf("%s: expected to show %s, and shows %s\n\n%s", s.Name, want, found, violations(t.Name(), s, r, keep(t, r)))
 	}
@@ -279,18 +285,24 @@ func search(t testing.TB, s strategies.Strategy, b explore.Bounds) *explore.Resu
 	return r
 }
 
-// trust fails the test if the search has left some code undecided, or if its bounds promise
-// what no schedule had. It reports whether neither is the case.
-func trust(t testing.TB, s strategies.Strategy, r *explore.Result) bool {
+// trust fails the test if the search has left some code undecided, if its bounds promise what
+// no schedule had, or if the lock goes by something that no search has: see package outside. It
+// reports whether none of these is the case, and then what is assumed of the lock, in lines.
+func trust(t testing.TB, s strategies.Strategy, r *explore.Result) (assumed string, ok bool) {
 	t.Helper()
 	undecided := slices.ContainsFunc(r.Findings(), func(f explore.Finding) bool { return f.Answer == explore.NotDecided })
-	if !undecided && len(r.Vacuity.Unused) == 0 {
-		return true
+	if undecided || len(r.Vacuity.Unused) > 0 {
+		why := ""
+		if r.Answer().Holds() {
+			why = "the bounds promise more than any schedule had: take that out of the bounds, so that the test says what it covers\n"
+		}
+		t.Errorf("%s: %s\n%s%s", s.Name, r.Summary(), why, coverage(r))
+		return "", false
 	}
-	why := ""
-	if r.Answer().Holds() {
-		why = "the bounds promise more than any schedule had: take that out of the bounds, so that the test says what it covers\n"
+	uses, err := outside.Find(s)
+	if text := unseen(uses); text != "" {
+		t.Errorf("%s: %s, because its code goes by what a search doesn't have:\n%s%s", s.Name, explore.NotDecided, text, excuse)
+		return "", false
 	}
-	t.Errorf("%s: %s\n%s%s", s.Name, r.Summary(), why, coverage(r))
-	return false
+	return assumptions(uses, err), true
 }

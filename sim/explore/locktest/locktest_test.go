@@ -565,3 +565,38 @@ func TestArtifacts(t *testing.T) {
 		}
 	}
 }
+
+// stale is a lock that another may take over five seconds after it was asked for first, by the machine's
+// clock: never, as long as no time passes on that.
+func stale(ctx context.Context, rdb *redis.Client, key string, o strategies.Options) (string, error) {
+	began := time.Now()
+	for {
+		token, err := take(ctx, rdb, key, o)
+		if !errors.Is(err, errTaken) || o.Retry.Tries < 2 && time.Since(began) < 5*time.Second {
+			return token, err
+		}
+		if err := rdb.Del(ctx, key).Err(); err != nil {
+			return "", err
+		}
+	}
+}
+
+// TestOutside: nobody is told that a lock holds which goes by the machine's clock, unless its author gives the reason.
+func TestOutside(t *testing.T) {
+	w := watching(t)
+	locktest.Holds(w, mine(stale, compare), small)
+	w.says(t, true, `^TestMine_a_lock: not decided, because its code goes by what a search doesn't have:$`,
+		`^  sim/explore/locktest/locktest_test.go:\d+: time.Now: no time passes .* ask Options.Clock$`,
+		`^  sim/explore/locktest/locktest_test.go:\d+: time.Since: `, `//lockstep:outside REASON$`)
+	if strings.Contains(w.text.String(), "holds") {
+		t.Errorf("it says that something holds:\n%s", w.text.String())
+	}
+
+	w = watching(t)
+	locktest.Holds(w, mine(func(ctx context.Context, rdb *redis.Client, key string, o strategies.Options) (string, error) {
+		began := time.Now()                                //lockstep:outside it is measured
+		defer func() { t.Logf("%s", time.Since(began)) }() //lockstep:outside it is measured
+		return take(ctx, rdb, key, o)
+	}, compare), small)
+	w.says(t, false, `holds within these bounds$`, `^  assumed +time.Now has no influence on what the lock does, as .*locktest_test.go:\d+\s+says: it is measured$`, `^  assumed +time.Since `)
+}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"lockstep/sim/explore"
+	"lockstep/sim/explore/locktest/outside"
 	"lockstep/sim/explore/report"
 	"lockstep/sim/export"
 	"lockstep/sim/trace"
@@ -132,4 +133,34 @@ func coverage(r *explore.Result) string {
 	items := append([]report.Item{report.Covered(r)}, report.Bounds(&r.Bounds)...)
 	b.WriteString(lines(items) + lines(report.Effort(r)) + lines([]report.Item{report.Code(r)}) + lines(report.Worth(r)))
 	return strings.TrimRight(b.String(), "\n")
+}
+
+// unseen lists the uses of what a search doesn't have, but for those that the lock's author excuses.
+func unseen(uses []outside.Use) string {
+	var b strings.Builder
+	for _, u := range uses {
+		if u.Reason == "" {
+			fmt.Fprintf(&b, "  %s:%d: %s: %s\n", u.Source.File, u.Source.Line, u.What, u.Why)
+		}
+	}
+	return b.String()
+}
+
+// excuse says what to do about a use that doesn't matter.
+const excuse = "What has no influence on what the lock does, such as a measurement, is excused by its reason, at the end of the line: " + outside.Directive + " REASON"
+
+// assumptions lists what a search takes for granted of the lock's code, each in a line of its own after
+// a line break.
+func assumptions(uses []outside.Use, err error) string {
+	var items []report.Item
+	if err != nil {
+		items = append(items, report.Item{Label: "assumed", Text: fmt.Sprintf("the lock goes by no clock but Options.Clock, draws nothing and keeps nothing that its clients share: whether that is so can't be seen, because %s", err)})
+	}
+	for _, u := range uses {
+		items = append(items, report.Item{Label: "assumed", Text: fmt.Sprintf("%s has no influence on what the lock does, as %s:%d says: %s", u.What, u.Source.File, u.Source.Line, u.Reason)})
+	}
+	if len(items) == 0 {
+		return ""
+	}
+	return "\n" + strings.TrimRight(lines(items), "\n")
 }

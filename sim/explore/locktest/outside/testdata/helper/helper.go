@@ -1,0 +1,21 @@
+// Package helper is of a lock's own module, and imported by it.
+package helper
+
+import "time"
+
+// Stale goes by the machine's clock.
+func Stale(at time.Time) bool { return age(at) > 5*time.Second }
+
+func age(at time.Time) time.Duration { return time.Since(at) } // want time.Since
+
+// Unused is called by nobody.
+func Unused() time.Time { return time.Now() }
+
+// Clock is the machine's.
+type Clock struct{}
+
+// Now is its time.
+func (Clock) Now() time.Time { return time.Now() } // want time.Now
+
+// Count counts calls, of everybody.
+var Count int
