@@ -3,7 +3,6 @@ package sim
 import (
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"lockstep/sim/process"
@@ -258,9 +257,12 @@ func (w *World) advance(to time.Duration) {
 }
 
 func (c *client) couldAct() bool {
-	return slices.ContainsFunc(c.threads, func(t *thread) bool {
-		return t.Started && t.runnable() && !(c.hung && t.Index == 0)
-	})
+	for _, t := range c.threads { // no function of package slices: it is asked whenever time goes on
+		if t.Started && t.runnable() && !(c.hung && t.Index == 0) {
+			return true
+		}
+	}
+	return false
 }
 
 // hold pauses a client, and says why if no fault does it.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -202,11 +201,17 @@ func TestBreaks(t *testing.T) {
 	}
 }
 
-// TestNondeterminismIsNamed: a lock that draws its own tokens cannot be searched, and
+// TestNondeterminismIsNamed: a lock that picks its tokens from a map cannot be searched, and
 // the error has the line at which it behaves differently.
 func TestNondeterminismIsNamed(t *testing.T) {
 	own := func(ctx context.Context, rdb *redis.Client, key string, o strategies.Options) (string, error) {
-		o.Token = func() string { return fmt.Sprint("t", rand.Uint64()) }
+		pool := map[string]bool{}
+		for n := range 1000 {
+			pool[fmt.Sprint("t", n)] = true
+		}
+		for token := range pool { // in another order each time
+			o.Token = func() string { return token }
+		}
 		return take(ctx, rdb, key, o)
 	}
 	w := watching(t)
@@ -461,7 +466,10 @@ func (a *answers) Release(context.Context, *strategies.Lease) error   { return n
 // line. Of a lease and an error the error counts, as for every caller in Go.
 func TestAcquireAnswers(t *testing.T) {
 	lock := func(a answers) strategies.Strategy {
-		return strategies.Strategy{New: func([]*redis.Client, string, strategies.Options) strategies.Lock { return &a }}
+		return strategies.Strategy{New: func([]*redis.Client, string, strategies.Options) strategies.Lock {
+			own := a
+			return &own
+		}}
 	}
 	w := watching(t)
 	if r := locktest.Holds(w, lock(answers{})); r != nil {

@@ -22,7 +22,6 @@ type entry struct {
 	file       string // empty if it is made by the compiler
 	line       int
 	constructs bool // it is the constructor, which runs once
-	value      bool // it was found as a value, so it may have captured variables
 }
 
 // made makes a lock and looks into it. A constructor that needs more than its arguments may panic:
@@ -163,7 +162,6 @@ func (g *graph) name(t reflect.Type) {
 // function notes a function that a field has.
 func (g *graph) function(pc uintptr) {
 	e := entryOf(pc)
-	e.value = true
 	if path, name := e.pkg(), e.name(); forbidden(path, name) != "" {
 		g.uses = append(g.uses, Use{What: path + "." + name, Why: forbidden(path, name)})
 		return

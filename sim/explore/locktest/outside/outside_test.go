@@ -270,6 +270,37 @@ func (byAlias) Acquire(context.Context) (*strategies.Lease, error) {
 	return nil, nil
 }
 
+// production is a lock with defaults, which its adapter for a search replaces.
+type production struct {
+	base
+	sleep func(time.Duration)
+	token func() string
+	clock teller
+}
+
+func newProduction() *production {
+	return &production{sleep: time.Sleep, token: helper.Token, clock: wallClock{}}
+}
+
+func (l *production) Acquire(context.Context) (*strategies.Lease, error) {
+	l.sleep(time.Second)
+	if l.token() == "" || l.clock.Now().IsZero() {
+		return nil, errBusy
+	}
+	return nil, nil
+}
+
+func replaced() func() strategies.Strategy {
+	return func() strategies.Strategy {
+		return strategies.Strategy{Nodes: 1, New: func(_ []*redis.Client, _ string, o strategies.Options) strategies.Lock {
+			l := newProduction()
+			l.sleep = func(d time.Duration) { _ = o.Clock.Sleep(context.Background(), d) }
+			l.token, l.clock = o.Token, o.Clock
+			return l
+		}}
+	}
+}
+
 // line is the text of a line.
 func line(t *testing.T, at trace.Source) string {
 	file := filepath.Base(at.File)
@@ -306,6 +337,8 @@ func TestFind(t *testing.T) {
 		"draws":                  {lock(draws{}), "os.Getpid, os.ReadFile, rand.Text, v2.IntN"},
 		"excused":                {lock(excused{}), "helper.Stale: it is logged, time.Now: only for the histogram"},
 		"a captured variable":    {captured(), "the variable holder, time.Now"},
+		"defaults":               {lock(newProduction()), "rand.Text, time.Now, time.Sleep"},
+		"defaults, replaced":     {replaced(), ""},
 		"a constructor's own":    {ownCaptured(), ""},
 		"hooks":                  {lock(&hooked{}), ""},
 		"hooks, named":           {hooking(), "time.Sleep"},

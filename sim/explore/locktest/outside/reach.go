@@ -11,7 +11,7 @@ type reader struct {
 	*loader
 	uses     map[Use]bool
 	values   map[string]bool // the types that the made lock has values of
-	captures bool            // it has functions with variables of their own, of unknown types
+	captures bool            // it has functions with variables of their own, which may be functions or interfaces
 
 	todo     []body
 	seen     map[body]bool
@@ -60,7 +60,6 @@ func (r *reader) root(e entry) error {
 			case *ast.FuncLit:
 				if r.fset.Position(n.Pos()).Line == e.line {
 					r.add(u, n, late)
-					r.captures = r.captures || e.value
 				}
 			}
 			return true
@@ -127,6 +126,9 @@ func (r *reader) names(typ string, late bool) error {
 		}
 	}
 	for m := range r.dynamics {
+		if m.late && !late {
+			continue
+		}
 		if err := r.method(typ, m.name, m.late); err != nil {
 			return err
 		}

@@ -63,12 +63,17 @@ func (w *walker) selector(n *ast.SelectorExpr) bool {
 		f := s.Obj().(*types.Func)
 		if types.IsInterface(f.Signature().Recv().Type()) { // of an interface that is embedded
 			w.unknown(n)
-		} else if !w.excused(n.Sel, f.Name()) {
+		} else if w.runs(n) && !w.excused(n.Sel, f.Name()) {
 			w.err = w.function(f, w.late)
 		}
 	}
 	return true
 }
+
+// runs reports whether a function that is named here may be called from here. What a constructor
+// only passes on, into a field for instance, isn't called yet: the value that was made tells whether it
+// is kept.
+func (w *walker) runs(n ast.Expr) bool { return w.late || w.captures || w.called[n] }
 
 func (w *walker) unknown(n *ast.SelectorExpr) {
 	if _, is := w.reason(w.u, n.Sel.Pos()); !is {
@@ -98,9 +103,7 @@ func (w *walker) use(at ast.Node, what, why string) {
 func (w *walker) imported(n *ast.SelectorExpr, path string) {
 	name := n.Sel.Name
 	if why := forbidden(path, name); why != "" {
-		// What a constructor only passes on, into a field for instance, isn't called yet: the value
-		// that was made tells whether it is kept.
-		if w.late || w.captures || w.called[n] && path != simulator {
+		if w.runs(n) && (w.late || path != simulator) { // a constructor may have such a clock where it is given none
 			w.use(n.Sel, path+"."+name, why)
 		}
 		return
@@ -112,7 +115,7 @@ func (w *walker) imported(n *ast.SelectorExpr, path string) {
 	}
 	switch {
 	case u.decls[name] != nil:
-		if u.decls[name].Body != nil && !w.excused(n.Sel, path+"."+name) {
+		if u.decls[name].Body != nil && w.runs(n) && !w.excused(n.Sel, path+"."+name) {
 			w.add(u, u.decls[name], w.late)
 		}
 	case u.specs[name] != nil:
@@ -126,7 +129,7 @@ func (w *walker) imported(n *ast.SelectorExpr, path string) {
 func (w *walker) ident(id *ast.Ident) {
 	switch obj := w.u.info.Uses[id].(type) {
 	case *types.Func:
-		if obj.Signature().Recv() == nil && !w.excused(id, obj.Name()) {
+		if obj.Signature().Recv() == nil && w.runs(id) && !w.excused(id, obj.Name()) {
 			w.err = w.function(obj, w.late)
 		}
 	case *types.TypeName:
@@ -150,6 +153,10 @@ func (w *walker) captured(v *types.Var) {
 		return
 	}
 	w.captives[v] = true
+	switch v.Type().Underlying().(type) {
+	case *types.Interface, *types.Signature: // a parameter perhaps, which is set where the function around is called
+		w.again()
+	}
 	for _, f := range w.u.files {
 		if !within(v.Pos(), f) {
 			continue
@@ -171,6 +178,19 @@ func (w *walker) captured(v *types.Var) {
 			}
 			return true
 		})
+	}
+}
+
+// again reads the constructor as if all that it names were called later on.
+func (r *reader) again() {
+	if r.captures {
+		return
+	}
+	r.captures = true
+	for b := range r.seen {
+		if !b.late {
+			r.todo = append(r.todo, b)
+		}
 	}
 }
 
