@@ -26,8 +26,9 @@ type Future interface {
 type blocking struct {
 	open    bool
 	by      trace.Acquisition
-	written int // Seq of the event that stored the record
-	refused int // Seq of the first refusal
+	written int  // Seq of the event that stored the record
+	refused int  // Seq of the first refusal
+	others  bool // somebody else than its owner was refused
 	since   time.Duration
 }
 
@@ -77,11 +78,12 @@ func (m *Monitor) leftover(client int) (*trace.HeldRecord, bool) {
 
 // refusal opens a spell of blocking.
 func (m *Monitor) refusal(e *trace.Event) {
-	if m.blocked.open {
+	if b := &m.blocked; b.open {
+		b.others = b.others || e.Client != b.by.Client
 		return
 	}
 	if r, only := m.leftover(e.Client); only {
-		m.blocked = blocking{open: true, by: r.Owner, written: r.Written, refused: e.Seq, since: e.At}
+		m.blocked = blocking{open: true, by: r.Owner, written: r.Written, refused: e.Seq, others: e.Client != r.Owner.Client, since: e.At}
 	}
 }
 
@@ -99,8 +101,16 @@ func (m *Monitor) relief(e *trace.Event) {
 	if !enough && e.Kind != trace.KindGranted {
 		return
 	}
-	m.report(e.At, trace.BD, fmt.Sprintf("what %s left behind kept others out for %s from the first refusal on, though %s", m.name(b.by.Client), trace.Duration(e.At-b.since), m.unheld("held", "had")), b.written, b.refused, e.Seq)
+	m.report(e.At, trace.BD, fmt.Sprintf("what %s left behind kept %s out for %s from the first refusal on, though %s", m.name(b.by.Client), m.keptOut(), trace.Duration(e.At-b.since), m.unheld("held", "had")), b.written, b.refused, e.Seq)
 	b.open = false
+}
+
+// keptOut says who was refused: others, or only the one whose record it is, in a later acquisition.
+func (m *Monitor) keptOut() string {
+	if b := &m.blocked; !b.others {
+		return m.name(b.by.Client) + " itself"
+	}
+	return "others"
 }
 
 // unheld says why the record that blocks is nobody's: a client whose main thread has stopped is alive, and has its lease.

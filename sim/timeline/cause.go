@@ -16,7 +16,8 @@ import (
 //
 // It names only what contributed. Between two grants that is the loss of one's record on a server where
 // the other one's was stored afterwards, the pause in which it expired, the failures by which it went, and the sending of a
-// command that was under way meanwhile; of a record that stays, what ended its owner, and the failures that kept it.
+// command that was under way meanwhile; of a record that stays, what ended its owner, with the message that it waited for, and the
+// failures that kept it.
 func (t *Timeline) Cause(b Breach) string {
 	var clauses []string
 	for _, x := range t.clauses(b) {
@@ -470,7 +471,7 @@ func (c *causes) leftBehind(b Breach) []*clause {
 	}
 	x := c.last(func(x *clause) bool { return x.kind == ends && x.of() == owner && x.seq < refused })
 	if x != nil {
-		return []*clause{x}
+		return []*clause{c.lost(x), x}
 	}
 	x = c.last(func(x *clause) bool {
 		if x.kind != fails || x.who != trace.None || x.seq >= refused {
@@ -484,6 +485,23 @@ func (c *causes) leftBehind(b Breach) []*clause {
 		return []*clause{x}
 	}
 	return c.fallen(func(x *clause) bool { return x.seq < refused && !s.Nodes[x.node].Up })
+}
+
+// lost is the loss of the message for which a client waits until it gives up, or nil.
+func (c *causes) lost(ends *clause) *clause {
+	e := &c.Events[ends.seq-1]
+	for _, l := range slices.Backward(c.Events[:ends.seq-1]) {
+		if ends.event != trace.KindTimeout || l.Kind != trace.KindLost || l.Client != e.Client || l.Command != e.Command {
+			continue
+		}
+		client, node, word := c.Clients[l.Client], c.Nodes[l.Node], strings.ToUpper(l.Args[0])
+		text := fmt.Sprintf("%s's %s to %s is lost at %s", client, word, node, trace.Brief(l.At))
+		if slices.ContainsFunc(c.Events[l.Ref:l.Seq-1], func(x trace.Event) bool { return x.Kind == trace.KindExecute && x.Ref == l.Ref }) {
+			text = fmt.Sprintf("%s's reply to %s's %s is lost at %s", node, client, word, trace.Brief(l.At))
+		}
+		return &clause{seq: l.Seq, who: l.Client, node: l.Node, event: l.Kind, text: text}
+	}
+	return nil
 }
 
 // fallen are the clauses of the servers that are down, one for all that go down at one instant.

@@ -18,8 +18,9 @@ import (
 // TestCauseContributes: whatever a cause names has contributed, in every run of every script with every
 // lock. The criterion is Lamport's order, which this test makes from the trace alone: what a cause names
 // must be evidence or come before some of it, by the order of events of a client's thread or of a server,
-// or by a message. Two kinds contribute by what did not happen since: a pause, in which the record must
-// expire, and the end of a client, which must come before the refusal.
+// or by a message. Three kinds contribute by what did not happen since: a pause, in which the record must
+// expire; the end of a client, which must come before the refusal; and the loss of the message for which
+// a client waited that gave up.
 func TestCauseContributes(t *testing.T) {
 	named := 0
 	for i, sc := range scenarios.All() {
@@ -46,6 +47,11 @@ func TestCauseContributes(t *testing.T) {
 						ok = seq < lost && tl.Events[lost-1].Kind == trace.KindExpire
 					case trace.KindCrash, trace.KindTimeout:
 						ok = ok || seq < b.Events[1]
+					case trace.KindLost:
+						ok = ok || slices.ContainsFunc(seqs, func(of int) bool {
+							gave := &tl.Events[of-1]
+							return gave.Kind == trace.KindTimeout && gave.Client == e.Client && gave.Command == e.Command && seq < of
+						})
 					}
 					if !ok {
 						t.Errorf("%s, %s, %s: event #%d comes before none of %v: %s", sc.Name, st.Name, b.Code, seq, b.Events, tl.Cause(b))
