@@ -183,15 +183,19 @@ func (rt *Runtime) hang(client int) *Hang {
 	return &Hang{Client: c.Name, Busy: true} // it has just gone on
 }
 
-// allStacks is the text of all goroutines' stacks.
+// allStacks is the text of all goroutines' stacks. That they all fit can be told only by room that is left over, so the
+// next call begins with what was enough for this one: a search asks at every grant, and most programs have few stacks.
 func allStacks() []byte {
-	for size := 1 << 20; ; size *= 2 {
+	for size := max(1<<16, enough.Load()); ; size *= 2 {
 		stacks := make([]byte, size)
-		if n := runtime.Stack(stacks, true); n < size {
+		if n := runtime.Stack(stacks, true); n < len(stacks) {
+			enough.Store(size)
 			return stacks[:n]
 		}
 	}
 }
+
+var enough atomic.Int64 // bytes
 
 // goroutineState is the word in the first line of a goroutine's stack, "goroutine 7 [chan
 // receive, 2 minutes]:", that says what it is doing.
