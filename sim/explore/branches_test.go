@@ -117,14 +117,11 @@ func drawPatient(rng *rand.Rand) patient {
 // which time stops. Whatever one cycle or two violate, in searches that stop at the very millisecond at which
 // the code changes its mind, a search without bounds doesn't say to hold.
 func TestBranches(t *testing.T) {
-	testenv.LongRaced(t)
+	testenv.Long(t)
 	const seed = 20261123
 	t.Logf("seed %d", seed)
 	closed, holds, violated, refused := 0, 0, 0, 0
 	for n := range uint64(testenv.Count(2, 20)) {
-		if n == 1 && !testenv.CI() {
-			break // for time
-		}
 		p := drawPatient(rand.New(rand.NewPCG(seed, n)))
 		if n < uint64(len(hasty)) {
 			p = hasty[n]
@@ -133,7 +130,7 @@ func TestBranches(t *testing.T) {
 		b.Codes = trace.Verdict{trace.DG, trace.FR, trace.PD}
 		b.Faults = Budget{Crash: uint8(n % 2), Pause: 1, ReplyLost: uint8(n / 2 % 2)} // without lost replies the grid is coarse
 		b.Timeout = 3 * time.Second
-		if b.Cycles = 1; n%8 == 0 && testenv.CI() {
+		if b.Cycles = 1; n%8 == 0 {
 			b.Cycles = 2
 		}
 		within, err := Run(context.Background(), b, Options{})

@@ -21,8 +21,10 @@ import (
 )
 
 // TestCertificate: the situations of a closed search are a proof that the engine accepts, also
-// after they were written to a file. With a TTL that is as long as the timeout they are few.
+// after they were written to a file. With a TTL that is as long as the timeout they are few. For time, those that
+// the command line checks in its TestCheck are enough outside of continuous integration.
 func TestCertificate(t *testing.T) {
+	testenv.Long(t)
 	for _, name := range []string{"setpx-lua", "setpx-delex"} {
 		if !testenv.Whole() && name != "setpx-lua" {
 			continue
@@ -353,6 +355,7 @@ func TestCertificateIsOfNoOtherClients(t *testing.T) {
 // TestTransactionsAreUncertified: that no certificate can be made is said before a search that takes
 // minutes.
 func TestTransactionsAreUncertified(t *testing.T) {
+	testenv.Long(t)
 	b := Defaults(strategy(t, "setpx-watch"))
 	b.Cycles, b.Codes, b.Faults, b.TTL = Any, trace.Verdict{trace.DG}, Budget{Pause: Any}, 3*time.Second
 	ctx, done := context.WithTimeout(context.Background(), 20*time.Second)

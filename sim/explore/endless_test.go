@@ -94,8 +94,9 @@ func TestRedlockCloses(t *testing.T) {
 // TestWatchdogCloses: so does a lock with a thread of its own, in which a client asks again when that has
 // ended.
 func TestWatchdogCloses(t *testing.T) {
-	b := closing(t, "watchdog")
+	b := small(t, "watchdog")
 	if testenv.CI() {
+		b = closing(t, "watchdog")
 		b.Faults[Duplicate] = 1
 	}
 	if testenv.Whole() {
@@ -112,6 +113,7 @@ func TestWatchdogCloses(t *testing.T) {
 
 // TestThreadsAreUncertified: no certificate can be made of a lock with a thread of its own.
 func TestThreadsAreUncertified(t *testing.T) {
+	testenv.Long(t)
 	if _, err := Run(context.Background(), small(t, "watchdog"), Options{Certify: true}); err == nil || !strings.Contains(err.Error(), "watchdog starts threads of its own") {
 		t.Error(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lockstep/sim/explore/space"
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -26,7 +27,7 @@ func strategy(t testing.TB, name string) strategies.Strategy {
 // endless are bounds too large to be searched to the end. The code that is sought isn't
 // violated, so there is no least schedule to be looked for afterwards.
 func endless(t testing.TB) Bounds {
-	b := Defaults(strategy(t, "setpx-watch"))
+	b := Defaults(strategy(t, "setpx-lua"))
 	b.Codes = trace.Verdict{trace.GAP}
 	b.Clients, b.Cycles, b.Faults = 4, 9, Budget{Crash: 2, Pause: 9, ReplyLost: 2}
 	return b
@@ -39,6 +40,7 @@ func TestLimits(t *testing.T) {
 		incomplete(t, r, err, "the memory limit was reached")
 	})
 	t.Run("memory of the small search before", func(t *testing.T) {
+		testenv.Long(t)
 		b := Defaults(strategy(t, "setpx-watch"))
 		b.Cycles, b.Faults = Any, Budget{Crash: Any, Pause: Any, ReplyLost: Any, HoldRequest: 1}
 		_, err := Run(context.Background(), b, Options{Memory: 1, Disk: t.TempDir()})

@@ -93,6 +93,9 @@ func TestNamesMatter(t *testing.T) {
 		"too many":             {tokenLock{draws: 20}, "so many tokens"},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			if name == "an order in the code" || name == "a part of a token" || name == "equality" {
+				testenv.Long(t) // TestTokensInKeys has a lock that closes
+			}
 			s := tokenStrategy(c.lock)
 			b := Bounds{Strategy: s, Clients: 2, Cycles: Any, TTL: 12 * time.Second, Faults: Budget{Crash: Any, Pause: Any}, Codes: trace.Verdict{trace.DG}}
 			if testenv.Whole() {

@@ -140,6 +140,7 @@ func TestTimeThatShowsLate(t *testing.T) {
 // seconds, changes its mind where a second begins. Taken for instants of their own, these were more
 // than a search can stop at.
 func TestCountsInSeconds(t *testing.T) {
+	testenv.Long(t)
 	b := Defaults(strategy(t, "getset-redisio"))
 	b.Cycles, b.Codes, b.Faults = 1, trace.Verdict{trace.DG, trace.PD}, Budget{Crash: 1, Pause: 1}
 	r, err := Run(context.Background(), b, Options{})

@@ -391,8 +391,8 @@ func TestWaits(t *testing.T) {
 			switch large := name == "notified, pauses"; {
 			case testenv.Whole(), testenv.CI() && !large:
 				b.Cycles = 2 // with faults, ten times as many situations
-			case !testenv.CI() && large:
-				return
+			case !testenv.CI() && (large || name == "across cycles"):
+				t.Skip("left out for time")
 			}
 			r, err := Run(context.Background(), b, Options{})
 			if err != nil {
@@ -429,7 +429,7 @@ func TestBruteForceWaits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, k := range c.faults {
-				if k != Pause && !testenv.CI() {
+				if !testenv.CI() && (k != Pause || name == "notified") {
 					continue
 				}
 				b := Bounds{Strategy: c.lock, Clients: 2, Cycles: 1, TTL: 12 * time.Second, Switches: 2}

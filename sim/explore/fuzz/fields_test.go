@@ -235,7 +235,7 @@ var fields = map[string]func(*lock) memory{
 // don't join.
 func TestFieldsCount(t *testing.T) {
 	for i, name := range slices.Sorted(maps.Keys(fields)) {
-		if !testenv.Some(i, 8) {
+		if !testenv.CI() && !testenv.Some(i, 16) {
 			continue
 		}
 		remembers := fields[name]
@@ -378,6 +378,9 @@ func TestCopiesOfEarlierRequests(t *testing.T) {
 		2:           {explore.Pause: 1, explore.Duplicate: 1},
 		explore.Any: {explore.Pause: explore.Any, explore.Duplicate: 1},
 	} {
+		if cycles == 2 && !testenv.CI() {
+			continue // for time
+		}
 		b.Cycles, b.Faults = cycles, faults
 		r, err := explore.Run(context.Background(), b, explore.Options{})
 		if err != nil {

@@ -99,6 +99,7 @@ func meddler() *subject {
 // TestTouchedWithinAStep: a record that is given a TTL less than a step of the grid after it had one left lives
 // longer, which is a foreign release while its owner's lease is live.
 func TestTouchedWithinAStep(t *testing.T) {
+	testenv.Long(t)
 	s := meddler()
 	at := setting{clients: 2, cycles: 1, ttl: s.ttl, seed: 1, tries: 1}
 	p := &player{subject: s}

@@ -157,7 +157,8 @@ func TestOddStamps(t *testing.T) {
 // them that they don't. Of the last two nothing was decided as long as each second at which they
 // change their minds was an instant.
 func TestOddStampsAreFound(t *testing.T) {
-	for i, tc := range []struct {
+	testenv.Long(t)
+	for _, tc := range []struct {
 		number uint64
 		found  string
 		all    bool // that there is
@@ -165,9 +166,6 @@ func TestOddStampsAreFound(t *testing.T) {
 		{770013, "SW OV FR", false}, {770016, "SW OV FR", false}, {770035, "SW OV FR", false},
 		{770021, "SW OV FR", true}, {770031, "SW DG OV FR", true},
 	} {
-		if !testenv.Some(i+2, 5) { // the quickest
-			continue
-		}
 		odd := drawOddity(rand.New(rand.NewPCG(tc.number, 27)))
 		b := explore.Defaults(custom("odd", odd.String(), steps{acquire: odd.acquire, release: odd.release}).strategy)
 		b.Cycles = 1

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lockstep/sim/explore"
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -43,6 +44,7 @@ func TestThreadBeforeFirstCommand(t *testing.T) {
 // record of the client's next cycle, and another takes the lock. Without a bound on cycles a client
 // asks again only when its threads have ended, so such a lock is refused by name.
 func TestThreadOutlivesItsCycle(t *testing.T) {
+	testenv.Long(t)
 	s := custom("late-janitor", "", steps{acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
 		if l.cached == nil {
 			l.cached = &strategies.Lease{Token: l.Token()} // of the process

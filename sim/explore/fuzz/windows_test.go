@@ -164,6 +164,9 @@ func TestSpanBetweenReadings(t *testing.T) {
 			return lease, l.rdb.Set(ctx, l.key, lease.Token, l.TTL).Err()
 		}), trace.Verdict{trace.DG, trace.FR}},
 	} {
+		if tc.found == nil && !testenv.CI() {
+			continue // for time: the other one has the same spans
+		}
 		b := explore.Defaults(tc.strategy)
 		b.Cycles, b.Codes, b.Faults = 1, trace.Verdict{trace.DG, trace.FR}, explore.Budget{explore.Pause: 1}
 		r, err := explore.Run(t.Context(), b, explore.Options{})
