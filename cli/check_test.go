@@ -19,6 +19,7 @@ func proof(t *testing.T) (path string) {
 	return path
 }
 
+// TestCheck: all situations of a certificate are checked, which is said with what they prove.
 func TestCheck(t *testing.T) {
 	path := proof(t)
 	whole := must(t, "", "check", path)
@@ -28,18 +29,24 @@ func TestCheck(t *testing.T) {
 		!strings.Contains(whole, "keeps the others out for 0ms at most\n") {
 		t.Error(whole)
 	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var o, e strings.Builder
+	if status := execute(ctx, []string{"check", path}, strings.NewReader(""), &o, &e); status != 3 || o.Len() > 0 || !strings.Contains(e.String(), "proves nothing") {
+		t.Errorf("interrupted: exit status %d\n%s%s", status, &o, &e)
+	}
+}
+
+// TestCheckPart: a part of the situations is chosen by the seed alone, which is stated.
+func TestCheckPart(t *testing.T) {
+	testenv.Long(t)
+	path := proof(t)
 	part := must(t, "", "check", path, "--part", "2%", "--seed", "4")
 	if again := must(t, "", "check", path, "--part", "2%", "--seed", "4", "--workers", "1"); part != again || !strings.Contains(part, "(seed 4)") || !strings.Contains(part, "this is no proof") {
 		t.Errorf("%s\n%s", part, again)
 	}
 	if fresh := must(t, "", "check", path, "--part", "2%"); !strings.Contains(fresh, "(seed ") || strings.Contains(fresh, "(seed 0)") {
 		t.Error(fresh)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	var o, e strings.Builder
-	if status := execute(ctx, []string{"check", path}, strings.NewReader(""), &o, &e); status != 3 || o.Len() > 0 || !strings.Contains(e.String(), "proves nothing") {
-		t.Errorf("interrupted: exit status %d\n%s%s", status, &o, &e)
 	}
 }
 
