@@ -414,10 +414,11 @@ func (q *quiz) outcome(at int, text string) {
 	}
 }
 
-// worst offers the worst that the run shows among all that can come of one, with the position at which it has happened: the
-// first violation of the worst kind there is, or, since a worse one could follow, the end of the story.
+// worst offers the worst that the run shows among all that can come of one, with the position at which that is decided: the
+// first violation of the worst kind there is, or, since a worse one could follow, the last of all, or without any the end of
+// the run. Words that come later, and other questions, decide nothing.
 func (q *quiz) worst() (choices []string, right int, why string, until int) {
-	until, why = q.Told(), "No property broke."
+	until, why = q.Watched(), "No property broke."
 	for _, b := range q.Breaches {
 		if n := int(b.Code.Harm()); n > right {
 			if right, why = n, q.Cause(b); n == len(outcomes)-1 {

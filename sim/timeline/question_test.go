@@ -287,6 +287,20 @@ func TestVerdictIsToldWhenItHasHappened(t *testing.T) {
 	}
 }
 
+// A verdict is told with the violation that decides it, be there further words, or questions, to come: nothing that is shown is
+// left open.
+func TestVerdictIsToldWhateverComesLater(t *testing.T) {
+	const begin = "title: Own\nsetup:\n  clients: {A: , B: {work: 2s, insist: 3s}}\n  ttl: 10s\nscript:\n  - say: A does its work.\n  - run: A\n    to: release\n  - crash: A\n" +
+		"  - say: B asks.\n  - ask: How will it end?\n    answer: verdict\n  - run: B\n    for: 24s\n"
+	for _, later := range []string{"", "  - ask: What went wrong?\n    answer: verdict\n", "  - say: B is through.\n"} {
+		tl := runOf(t, "naive-del", begin+later)
+		q := tl.Questions()[0]
+		if b := tl.Breaches; len(b) != 1 || q.Text != "How will it end?" || q.Until != b[0].Pos || q.Said != q.Until {
+			t.Errorf("with %q behind it: %q is answered at %d, and told at %d; broken is %v", later, q.Text, q.Until, q.Said, b)
+		}
+	}
+}
+
 // Of records it is asked in words for records, be there none.
 func TestQuestionOfRecordsSpeaksOfRecords(t *testing.T) {
 	tl := ownRun(t, "setpx-lua", "What does Redis store now?\n    answer: record")
