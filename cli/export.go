@@ -138,7 +138,9 @@ as any page does whose address ends in #0. It can stand in another page:
 
 With --course you name no run: the whole course is written into a folder, as pages
 that link to each other. With --playlist the runs of a playlist are written, in their
-order, into the folder that --output names.`,
+order, into the folder that --output names; a run is shown with the next one below, if
+that is another lock under the same scenario whose script asks nothing about it. Begin
+with index.html: it keeps closed what its pages ask.`,
 		Example: `  lockstep export get-then-del release-gap -o release-gap.html --compare setpx-lua
   lockstep export setpx-lua pause-past-ttl --format svg > pause.svg
   lockstep export naive-del late-release -o late.cast && asciinema play late.cast

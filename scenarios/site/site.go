@@ -39,6 +39,7 @@ type entry struct {
 	Unmet                          string   // that the verdict is not what the script expects
 	Text                           string
 	Verdict                        trace.Verdict
+	Asks                           bool // its page asks its reader about it, who is to see it before the answer
 }
 
 // breach is the first violation of a code in a run, in words.
@@ -82,6 +83,11 @@ func sentence(s string) string {
 		return s
 	}
 	return s + "."
+}
+
+// asks reports whether a run's script asks its readers something.
+func asks(t *trace.Trace) bool {
+	return slices.ContainsFunc(t.Notes, func(n trace.Note) bool { return n.Kind == trace.NoteAsk && n.Answer != "" })
 }
 
 // Fails reports whether the step's run shows a failure, and not only what every lock must bear.
@@ -140,7 +146,7 @@ func Course(lessons []scenarios.Lesson) ([]File, error) {
 			}
 			page := name(lessons, i, j)
 			files = append(files, File{page, []byte(p.HTML(t))})
-			c.Steps = append(c.Steps, entry{Page: page, Strategy: t.Strategy, Title: t.Title, Text: l.Steps[j].Text, Verdict: t.Verdict()})
+			c.Steps = append(c.Steps, entry{Page: page, Strategy: t.Strategy, Title: t.Title, Text: l.Steps[j].Text, Verdict: t.Verdict(), Asks: asks(t)})
 		}
 		list.Chapters = append(list.Chapters, c)
 	}
@@ -149,7 +155,8 @@ func Course(lessons []scenarios.Lesson) ([]File, error) {
 }
 
 // Playlist makes the site of a playlist: a page of contents with its runs in order, what each is and what breaks in it, and the
-// words before and after it; and a page for each. A run that is followed by another lock's under the same scenario has that below, as a step of the course has.
+// words before and after it; and a page for each. A run that is followed by another lock's under the same scenario has that below, as a
+// step of the course has, unless the script asks about it on the next page.
 func Playlist(list scenarios.Playlist) ([]File, error) {
 	var files []File
 	all := list.Showings
@@ -169,12 +176,16 @@ func Playlist(list scenarios.Playlist) ([]File, error) {
 			next := &all[i+1]
 			p.Links = append(p.Links, export.Link{To: page(i + 1), Text: "Next"})
 			if next.Scenario.Name == s.Scenario.Name && next.Strategy.Name != s.Strategy.Name {
-				if p.Other, err = next.Scenario.Run(next.Strategy, 1); err != nil {
+				below, err := next.Scenario.Run(next.Strategy, 1)
+				if err != nil {
 					return nil, err
+				}
+				if !asks(below) {
+					p.Other = below
 				}
 			}
 		}
-		e := entry{Opening: s.Opening, Page: page(i), Strategy: t.Strategy, Title: t.Title, Text: s.Closing, Verdict: t.Verdict()}
+		e := entry{Opening: s.Opening, Page: page(i), Strategy: t.Strategy, Title: t.Title, Text: s.Closing, Verdict: t.Verdict(), Asks: asks(t)}
 		e.describe(s, t)
 		if i > 0 && all[i-1].Scenario.Name == s.Scenario.Name { // it has been told, right above
 			e.Title, e.Shows = "", ""

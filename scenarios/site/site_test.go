@@ -79,10 +79,10 @@ func TestSiteOfTheCourse(t *testing.T) {
 }
 
 // A playlist's site has its runs in order, the words around them, and a page for each, which opens at the beginning, as these scripts ask something;
-// and the next lock under the same scenario below.
+// and the next lock under the same scenario below, unless that asks about it.
 func TestPlaylist(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "talk.txt")
-	if err := os.WriteFile(file, []byte("say Look at this.\nlesson release 1\nnaive-del pause-past-ttl\nfenced pause-past-ttl\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("say Look at this.\nlesson release 1\nnaive-del pause-past-ttl\nfenced pause-past-ttl\nget-then-del release-gap\nsetpx-lua release-gap\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	list, err := scenarios.LoadPlaylist(file)
@@ -97,8 +97,8 @@ func TestPlaylist(t *testing.T) {
 	for _, f := range files {
 		pages[f.Name] = string(f.Content)
 	}
-	names := []string{"01-naive-del.html", "02-naive-del.html", "03-fenced.html"}
-	at := 0
+	names := []string{"01-naive-del.html", "02-naive-del.html", "03-fenced.html", "04-get-then-del.html", "05-setpx-lua.html"}
+	at, asking := 0, 3
 	for _, want := range append(names, list.Showings[0].Closing) {
 		if !strings.Contains(pages[Index], template.HTMLEscapeString(want)) {
 			t.Errorf("the contents have no %q:\n%s", want, pages[Index])
@@ -113,18 +113,60 @@ func TestPlaylist(t *testing.T) {
 			t.Errorf("%s is not in its order, or not there", name)
 		}
 		at = next
-		if !strings.Contains(pages[name], `"poster":""`) || !strings.Contains(pages[name], `"questions":[{`) {
-			t.Errorf("%s has a poster, or no questions", name)
+		if !strings.Contains(pages[name], `"questions":[{`) {
+			t.Errorf("%s has no questions", name)
+		}
+		if begins := strings.Contains(pages[name], `"start":0`) && strings.Contains(pages[name], `"poster":""`); begins != (i < asking || i == 4) {
+			t.Errorf("%s begins at the beginning: %v", name, begins)
 		}
 		words := template.HTMLEscapeString(list.Showings[i].Closing)
 		if has := strings.Contains(pages[name], `id="after"`) && strings.Contains(pages[name], words); has != (words != "") {
 			t.Errorf("%s has the words that close it: %v", name, has)
 		}
-		if below := strings.Contains(pages[name], `"other":{`); below != (i == 1) {
+		if below := strings.Contains(pages[name], `"other":{`); below != (i == 3) {
 			t.Errorf("%s has a run below: %v", name, below)
 		}
-		if next := strings.Contains(pages[name], ">Next</a>"); next != (i < 2) {
+		if next := strings.Contains(pages[name], ">Next</a>"); next != (i < 4) {
 			t.Errorf("%s leads on: %v", name, next)
+		}
+	}
+}
+
+// The contents, with which one begins, don't show what a page asks its reader, in a playlist or in the course; of a run that nobody is
+// asked about they do.
+func TestContentsKeepWhatIsAsked(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "talk.txt")
+	if err := os.WriteFile(file, []byte("setnx crash-holding\nnaive-del crash-holding\nnaive-del release-gap\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	list, err := scenarios.LoadPlaylist(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	talk, err := Playlist(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lessons := scenarios.Course()
+	n, err := scenarios.FindLesson(lessons, "release")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lesson, err := Course(lessons[n-1 : n])
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := regexp.MustCompile(`(?s)<details>.*?</details>`)
+	outcomes := regexp.MustCompile(`!!|~ |ok: |deadlock|blocking|for ever|removes`)
+	for what, site := range map[string][]File{"the playlist": talk, "the lesson": lesson} {
+		all := string(site[len(site)-1].Content)
+		shown := closed.ReplaceAllString(all[strings.Index(all, "<ol>"):], "")
+		told := outcomes.FindAllString(shown, -1)
+		if what == "the playlist" && strings.Join(told, " ") != "!! removes" { // of release-gap, which asks nothing
+			t.Errorf("%s shows %q", what, told)
+		}
+		if what == "the lesson" && (len(told) > 0 || !strings.Contains(all, "<details>")) {
+			t.Errorf("%s shows %q:\n%s", what, told, shown)
 		}
 	}
 }
