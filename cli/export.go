@@ -130,9 +130,9 @@ file is replaced only once the whole of it has been written.
 It reports on standard error which files it wrote.
 
 A page opens where the run first breaks. With --compare it shows a second lock below,
-in step, and opens where one of the two breaks and the other does not. Where a script
-asks something before that, its page in a course or a playlist opens at the beginning,
-as any page does whose address ends in #0. It can stand in another page:
+in step, and opens where one of the two breaks and the other does not. A page whose
+script asks something opens at the beginning, as any page does whose address ends in #0.
+It can stand in another page:
 
   <iframe src="release-gap.html" width="100%" height="640"></iframe>
 

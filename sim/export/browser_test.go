@@ -424,7 +424,7 @@ func TestPictureFits(t *testing.T) {
 // space bar, plays the run from its beginning.
 func TestPageOpensWhereItBreaks(t *testing.T) {
 	b := openBrowser(t)
-	run := record(t, "naive-del", "late-release")
+	run := record(t, "naive-del", "pause-after-check")
 	b.open(HTML(run), "")
 	first := run.Violations[0]
 	if got := b.at(); got != fmt.Sprint(first.Last()) || b.ask(`location.hash`) != "" {

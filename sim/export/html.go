@@ -46,7 +46,7 @@ func HTML(t *trace.Trace) string { return Page{}.HTML(t) }
 // HTML returns one page with a player in it: the timeline with the future hidden, and at
 // every event the state, its changes, the note and the line of the strategy. It opens at the
 // first failure that its script expects, or else at the first of all; with another run below, at the first
-// that only one of the two shows. One that links to others opens at the beginning if its script has asked its readers something by then.
+// that only one of the two shows; and at the beginning if its script asks its readers anything.
 // The page makes no request to the network, and its own policy forbids any.
 // States are folded and put into words here; the page's script only selects among them.
 func (p Page) HTML(t *trace.Trace) string {
@@ -59,7 +59,7 @@ func (p Page) HTML(t *trace.Trace) string {
 	t.Plain(&text) //nolint:errcheck // a Builder takes everything
 	digest := sha256.Sum256([]byte(pageScript))
 	unmet := ""
-	if expectation, met := t.Expectation(); !met {
+	if expectation, met := t.Expectation(); !met && !film.asks { // else the end tells it, behind the answers
 		unmet = sentence(expectation)
 	}
 	var b bytes.Buffer
@@ -83,7 +83,7 @@ func (p Page) contents(t *trace.Trace) (d *drawing, film *pageData, other string
 	if p.Other == nil {
 		d = draw(t, true)
 		film = d.film()
-		p.ask(film, d.Questions())
+		film.ask(d.Questions())
 		return d, film, ""
 	}
 	runs := [2]*annotated{read(t), read(p.Other)}
@@ -98,15 +98,14 @@ func (p Page) contents(t *trace.Trace) (d *drawing, film *pageData, other string
 	} else if film.Poster == breaks {
 		film.Poster = strings.TrimSuffix(breaks, ".") + "; " + below.Strategy + " breaks in no other way in this run."
 	}
-	p.ask(film, d.Questions())
+	film.ask(d.Questions())
 	return d, film, below.canvas("-2")
 }
 
-// ask has a page of a course or a talk open at the beginning if a question of its script comes before what it would show: that gives
-// the answer away to those who are there to answer. A page by itself shows first what it is about.
-func (p Page) ask(f *pageData, questions []timeline.Question) {
-	if len(p.Links) > 0 && slices.ContainsFunc(questions, func(q timeline.Question) bool { return q.Script && q.Pos < f.Start }) {
-		f.Start, f.Poster = 0, ""
+// ask has a page open at the beginning if its script asks anything: to show first what breaks gives the answer away.
+func (f *pageData) ask(questions []timeline.Question) {
+	if slices.ContainsFunc(questions, func(q timeline.Question) bool { return q.Script }) {
+		f.Start, f.Poster, f.asks = 0, "", true
 	}
 }
 
@@ -173,6 +172,7 @@ type pageData struct {
 	Hidden    []string   `json:"hidden"` // words for the part that is hidden
 	Other     *second    `json:"other,omitempty"`
 	Expected  string     `json:"expected,omitempty"` // whether the verdict is the one that the script's author expects
+	asks      bool       // the script asks its readers something
 }
 
 // question is a prediction that the reader is asked for.
