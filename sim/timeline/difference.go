@@ -34,6 +34,17 @@ func (al *Alignment) Differences(step int) (all []string) {
 	return all
 }
 
+// Unlike are the clients that stand otherwise in one run than in the other at a step, but for the probe.
+func (al *Alignment) Unlike(step int) (clients []int) {
+	a, b := &al.Runs[0].Moments[al.Steps[step][0]], &al.Runs[1].Moments[al.Steps[step][1]]
+	for n := range min(len(a.Clients), len(b.Clients)) {
+		if al.Runs[0].Clients[n] != trace.Probe && a.Clients[n].words() != b.Clients[n].words() {
+			clients = append(clients, n)
+		}
+	}
+	return clients
+}
+
 // words say how a client stands, the most telling first.
 func (c *Client) words() [7]string {
 	say := func(is bool, yes, no string) string {

@@ -21,7 +21,7 @@ import (
 // Compare shows one scenario under two locks, one above the other, with one
 // cursor for both.
 //
-// Invariants, once there is an alignment: 0 <= at <= alignment.Last(); differs is as long
+// Invariants, once there is an alignment: 0 <= at <= alignment.Last(); differs and unlike are as long
 // as alignment.Steps.
 type Compare struct {
 	*screen.App
@@ -31,9 +31,10 @@ type Compare struct {
 	from       int // the position in the upper run to begin at
 	failed     error
 	alignment  *timeline.Alignment
-	differs    []bool // by step
-	at         int    // step
-	stood      bool   // the cursor has been where the runs part: from then on it is the reader's
+	differs    []bool  // by step
+	unlike     [][]int // by step: the clients that have stood otherwise in one run than in the other so far
+	at         int     // step
+	stood      bool    // the cursor has been where the runs part: from then on it is the reader's
 	zoom       int
 	axes       [2]*pane.Axis
 	cols       []int // by step
@@ -105,6 +106,7 @@ func (m *Compare) show(c comparedMsg) {
 	for i := range m.differs {
 		m.differs[i] = m.alignment.Differs(i)
 	}
+	m.unlike = everUnlike(m.alignment)
 	m.at = m.alignment.Arrives(0, m.from)
 	if m.stood {
 		return
@@ -116,9 +118,9 @@ func (m *Compare) show(c comparedMsg) {
 		m.notice = m.together()
 	case !m.differs[m.at]:
 		m.at = part
-		m.notice = "From here on the two runs differ"
+		m.notice = "From here on they differ"
 		if slices.Contains(m.differs[:part], true) {
-			m.notice += " in more than when a lease ends" // which the row of differences marks before
+			m.notice += " in more than a lease's end" // which the row of differences marks before
 		}
 		m.notice += fmt.Sprintf(". %s goes to the beginning.", m.Keys.First.Help().Key)
 	}
@@ -379,7 +381,8 @@ func (m *Compare) Help() screen.Page {
 	return screen.Page{
 		Title: "two locks compared",
 		About: "The same scenario under two locks. The script's steps stand in the same column in both, and so do the events that follow, by the " +
-			"time since; the times above each run are its own.",
+			"time since; the times above a run are its own, and where a window has rows for one axis only, those of the upper run. " +
+			"Where rows are few, both runs show the same ones: first those of the clients that take part in what breaks.",
 		Keys: append([]key.Binding{k.Forward, k.Back, k.Next, k.Previous, screen.As(k.Violation, "next violation"), screen.As(k.Match, "next difference"),
 			k.First, k.Last, k.Play, k.In, k.Out, screen.As(k.Strategy, "another lock below"), k.Scenario, screen.As(k.Enter, "play the lower")}, k.Always()...),
 		Signs: append([]draw.Sign{{g.Differs, "somebody does or believes something else, or Redis or the store differs"}}, pane.Legend(g, nil)...),
@@ -388,72 +391,22 @@ func (m *Compare) Help() screen.Page {
 
 // Drawing.
 
-// compareLayout says where the two runs are: a pure function of the window.
-type compareLayout struct {
-	header  draw.Rectangle
-	titles  [2]draw.Rectangle // a rule with a name in it
-	halves  [2]draw.Rectangle
-	differs draw.Rectangle
-	told    draw.Rectangle
-}
-
-// compareFrame are the rows of the header, the rules and the footer.
-const compareFrame = 5
-
-// shares are what the diagrams get of the rows that the words leave: half of them each, but no fewer than one needs for what every
-// client does, or else for those without whom nothing would have broken, where the other one can spare them.
-func (m *Compare) shares(room int) [2]int {
-	at, half := m.alignment.Steps[m.at], room/2
-	for _, needs := range []func(*timeline.Timeline, int) int{pane.FewestRows, pane.PartyRows} {
-		if above, below := needs(m.alignment.Runs[0], at[0]), needs(m.alignment.Runs[1], at[1]); above+below <= room {
-			return [2]int{min(max(half, above), room-below), min(max(half, below), room-above)}
-		}
-	}
-	return [2]int{half, half}
-}
-
-// lanes are the rows of the two diagrams, in what the words leave.
-func (m *Compare) lanes(room int) (lanes [2][]pane.Lane) {
-	for i, rows := range m.shares(room) {
-		lanes[i] = pane.NamelessLanes(m.alignment.Runs[i], m.alignment.Steps[m.at][i], rows-pane.AxisRows)
-	}
-	return lanes
-}
-
-// arrangeCompare gives the lanes the rows that so many lines of what is told leave them.
-func arrangeCompare(w, h int, lanes [2]int, told int) compareLayout {
-	l := compareLayout{header: draw.Rect(0, 0, w, 1)}
-	room := h - compareFrame - told
-	upper := min(lanes[0]+pane.AxisRows, room-min(lanes[1]+pane.AxisRows, room/2))
-	lower := min(lanes[1]+pane.AxisRows, room-upper)
-	y := 1
-	for i, rows := range []int{upper, lower} {
-		l.titles[i] = draw.Rect(0, y, w, 1)
-		l.halves[i] = draw.Rect(0, y+1, w, rows)
-		y += 1 + rows
-	}
-	l.differs = draw.Rect(0, y, w, 1)
-	l.told = draw.Rect(0, y+1, w, h-2-y)
-	return l
-}
-
 // Draw draws the two runs, and below them the events at the cursor.
 func (m *Compare) Draw(c *draw.Canvas, r draw.Rectangle) {
-	sc := m.Library.Scenarios[m.scenario]
-	c.Text(r.X+1, r.Y, r.W-2, sc.Title, draw.Title)
 	if m.alignment == nil {
+		m.drawHeader(c, draw.Rect(r.X+1, r.Y, r.W-2, 1), pane.Missing{})
 		m.drawNothing(c, draw.Rect(r.X, r.Y+1, r.W, r.H-1))
 		return
 	}
 	at := m.alignment.Steps[m.at]
-	told := m.toldRows(r.W, r.H+1)
-	lanes := m.lanes(r.H + 1 - compareFrame - told)
-	m.plan = arrangeCompare(r.W, r.H+1, [2]int{len(lanes[0]), len(lanes[1])}, told)
+	d := m.divide(r.W, r.H+1)
+	m.drawHeader(c, draw.Rect(r.X+1, r.Y, r.W-2, 1), d.missing)
+	m.plan = arrangeCompare(r.W, r.H+1, [2]int{len(d.lanes[0]), len(d.lanes[1])}, d.told)
 	m.lay(m.plan.halves[0].W - pane.LabelWidth)
 	var drawn [2]pane.Drawn
 	for i, re := range m.alignment.Runs {
-		m.drawTitle(c, m.plan.titles[i], i, lanes[i])
-		drawn[i] = pane.DrawTimeline(c, m.plan.halves[i], pane.Scene{Timeline: re, Pos: at[i], Axis: m.axes[i], Column: m.cols[m.at], All: m.cols[len(m.cols)-1] + 1, Lanes: lanes[i], Theme: m.Theme})
+		m.drawTitle(c, m.plan.titles[i], i)
+		drawn[i] = pane.DrawTimeline(c, m.plan.halves[i], pane.Scene{Timeline: re, Pos: at[i], Axis: m.axes[i], Column: m.cols[m.at], All: m.cols[len(m.cols)-1] + 1, Lanes: d.lanes[i], Theme: m.Theme, Bare: axisRows(r.H + 1)[i] == 0})
 	}
 	m.drawDiffers(c, m.plan.differs)
 	lines := m.told(m.plan.told.W, m.plan.told.H)
@@ -483,11 +436,23 @@ func (m *Compare) lay(width int) {
 	}
 }
 
-// drawTitle names a run, the rows of its diagram for which there is no room, and what is broken.
-func (m *Compare) drawTitle(c *draw.Canvas, r draw.Rectangle, side int, lanes []pane.Lane) {
+// drawHeader has the title of the scenario, and names the rows for which there is no room in the diagrams; the title is cut rather
+// than these.
+func (m *Compare) drawHeader(c *draw.Canvas, r draw.Rectangle, missing pane.Missing) {
+	title := m.Library.Scenarios[m.scenario].Title
+	if n, rows := missing.Text(); n > 0 {
+		out := draw.Line{draw.Text(draw.Plural(n, "row")+" left out: ", draw.Dim), draw.Text(rows, draw.Strong)}
+		width := min(out.Width(), r.W)
+		c.Line(r.X+r.W-width, r.Y, width, out.Fitted(width, m.Theme.More))
+		r.W -= width + 2
+	}
+	c.Text(r.X, r.Y, r.W, draw.Fit(title, r.W, m.Theme.More), draw.Title)
+}
+
+// drawTitle names a run, and what is broken in it.
+func (m *Compare) drawTitle(c *draw.Canvas, r draw.Rectangle, side int) {
 	c.Fill(r, m.Theme.Rule, draw.Dim)
-	name := " " + m.Library.Strategies[m.strategies[side]].Name + " "
-	c.Text(r.X+1, r.Y, r.W-2, name, draw.Title)
+	c.Text(r.X+1, r.Y, r.W-2, " "+m.Library.Strategies[m.strategies[side]].Name+" ", draw.Title)
 	run, pos := m.alignment.Runs[side], m.alignment.Steps[m.at][side]
 	all, _ := run.Breached(pos)
 	said := draw.Text(draw.Either(run.Ended(pos), "nothing broken", "nothing broken so far"), draw.Dim)
@@ -496,12 +461,6 @@ func (m *Compare) drawTitle(c *draw.Canvas, r draw.Rectangle, side int, lanes []
 	}
 	text := " " + said.Text + " "
 	c.Text(r.X+r.W-draw.Width(text)-1, r.Y, draw.Width(text), text, said.Ink)
-	if n, rows := pane.LeftOut(run, pos, lanes); n > 0 {
-		from := 2 + draw.Width(name)
-		room := r.W - from - 2 - draw.Width(text)
-		out := draw.Line{draw.Text(" "+draw.Plural(n, "row")+" left out: ", draw.Dim), draw.Text(rows+" ", draw.Strong)}
-		c.Line(r.X+from, r.Y, room, out.Fitted(room, m.Theme.More))
-	}
 }
 
 // drawDiffers marks the columns in which the two are not alike.
@@ -526,53 +485,44 @@ func (m *Compare) drawDiffers(c *draw.Canvas, r draw.Rectangle) {
 // leastTold are the rows of the two events, which are never given up.
 const leastTold = 2
 
-// toldRows is how many rows the words get: all that they need beside diagrams that show what every client
-// does and what it thinks; and in few words rather than none, as long as every client keeps a row without whom nothing would have broken.
-func (m *Compare) toldRows(w, h int) int {
-	at := m.alignment.Steps[m.at]
-	usual, most := h-compareFrame, h-compareFrame
-	for side, re := range m.alignment.Runs {
-		usual -= pane.LeastRows(re, at[side])
-		most -= pane.PartyRows(re, at[side])
-	}
-	told := len(m.told(w, usual))
-	if n := len(m.story(w, false, false, true)); n <= most { // what differs, rather than a client that is through
-		told = max(told, n)
-	}
-	return max(min(told, most), leastTold)
+// telling says what is told at a step besides the events.
+type telling struct {
+	whole   bool // the events and the causes in all of their words
+	gaps    bool
+	differs bool
+	script  bool // the script's words
 }
 
-// told is the last event of each run, the cause of what breaks there, and the script's note. Where
-// rows are few, gaps go, the cause is told in fewer words, and what differs isn't told.
-func (m *Compare) told(width, rows int) []draw.Line {
-	lines := m.story(width, true, true, true)
-	if len(lines) > rows {
-		lines = m.story(width, true, false, true)
-	}
-	if len(lines) > rows {
-		lines = m.story(width, false, false, true)
-	}
-	if len(lines) <= rows {
-		return lines
-	}
+// told is the last event of each run, the cause of what breaks there, and the script's note. Where rows are few, gaps go, the cause is
+// told in fewer words, then the script's words yield to a cause or a message, and at last what differs isn't told.
+func (m *Compare) told(width, rows int) (lines []draw.Line) {
 	causes := draw.Paragraphs{Width: width}
-	if m.tellCauses(&causes, false); m.notice != "" && len(causes.Lines) == 0 { // the script's words yield to a message for once
-		return m.events(width, true, false)
+	m.tellCauses(&causes, false)
+	ways := []telling{{true, true, true, true}, {true, false, true, true}, {false, false, true, true}}
+	if len(causes.Lines) > 0 || m.notice != "" {
+		ways = append(ways, telling{differs: true})
+	} else {
+		ways = append(ways, telling{script: true})
 	}
-	return m.story(width, false, false, false)
+	for _, how := range ways {
+		if lines = m.story(width, how); len(lines) <= rows {
+			break
+		}
+	}
+	return lines
 }
 
-func (m *Compare) story(width int, whole, gaps, differs bool) []draw.Line {
-	lines := m.events(width, differs, whole)
+func (m *Compare) story(width int, how telling) []draw.Line {
+	lines := m.events(width, how.differs, how.whole)
 	t := draw.Paragraphs{Width: min(width, draw.WidestLine)}
-	m.tellCauses(&t, whole)
+	m.tellCauses(&t, how.whole)
 	upper, pos := m.alignment.Runs[0], m.alignment.Steps[m.at][0]
 	dated := false
 	for _, n := range upper.Said(pos) {
-		if n.Kind == trace.NoteMissed || n.Kind == trace.NoteAsk { // nobody can answer here
+		if n.Kind == trace.NoteMissed || n.Kind == trace.NoteAsk || !how.script { // nobody can answer here
 			continue
 		}
-		if gaps {
+		if how.gaps {
 			t.Lines = append(t.Lines, nil)
 		}
 		at := ""
@@ -589,7 +539,7 @@ func (m *Compare) story(width int, whole, gaps, differs bool) []draw.Line {
 func (m *Compare) events(width int, differs, whole bool) (lines []draw.Line) {
 	at := m.alignment.Steps[m.at]
 	if m.notice != "" {
-		lines = append(lines, draw.Line{draw.Text(" "+m.notice, draw.Strong)})
+		lines = append(lines, draw.Line{draw.Text(" "+m.notice, draw.Strong)}.Hanging(width)...)
 	}
 	names := 0
 	for _, st := range m.strategies {

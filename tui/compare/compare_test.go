@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -266,6 +267,51 @@ func TestClientsOfTheViolationAreShown(t *testing.T) {
 	}
 }
 
+// Both runs show the same rows at every step, and the screen names those of clients and of the store that have none; in the least window
+// and in a larger one. Where the first lock breaks, the rows of what A and B think tell the story of it, and at the end no client is left out.
+func TestBothShowTheSameRows(t *testing.T) {
+	probe := regexp.MustCompile(`;probe does(;thinks)?`)
+	label := regexp.MustCompile(`^.(\S+)? +(does|thinks)|^.store`)
+	for _, size := range [][2]int{{80, 24}, {80, 30}, {120, 40}} {
+		app := tuitest.RealApp(screen.NewLibrary(), tuitest.PlainTheme(false))
+		lib := app.Library
+		m := New(app, screen.CompareMsg{Scenario: lib.Named("late-release"), Strategies: [2]int{lib.Strategy("naive-del"), lib.Strategy("setpx-lua")}})
+		a := tuitest.Open(t, size[0], size[1], app, m, nil)
+		if v := a.View(); strings.Count(v, "over, unseen") < 2 || strings.Contains(tuitest.FirstLine(v), "what") || !strings.Contains(tuitest.Unwrapped(v), "From here on they differ in more than a lease's end. g goes to the beginning.") {
+			t.Errorf("%v: not the whole story of the first violation:\n%s", size, v)
+		}
+		for a.Press("g"); ; a.Press("right") {
+			v := a.View()
+			upper, lower, _ := strings.Cut(v[strings.Index(v, " naive-del "):], " setpx-lua ")
+			lower, _, _ = strings.Cut(lower, " differs ")
+			named, shown := strings.SplitN(v, "\n", 2)[0], [2]string{}
+			for i, half := range []string{upper, lower} {
+				for line := range strings.Lines(half) {
+					shown[i] += strings.Join(strings.Fields(strings.Trim(label.FindString(strings.TrimRight(line, "\n")), m.Theme.Pointer)), " ") + ";"
+				}
+				shown[i] = probe.ReplaceAllString(strings.ReplaceAll(strings.Trim(shown[i], ";"), ";;", ""), "") // which has begun in one run only
+			}
+			if shown[0] != shown[1] {
+				t.Fatalf("%v, step %d: %q above, and %q below:\n%s", size, m.at, shown[0], shown[1], v)
+			}
+			for client, name := range m.clients() {
+				if !m.begun(client) || m.clients()[client] == trace.Probe {
+					continue
+				}
+				if !strings.Contains(shown[0], name+" does") && !strings.Contains(named, name) {
+					t.Fatalf("%v, step %d: %s has no row, and nothing says so:\n%s", size, m.at, name, v)
+				}
+			}
+			if m.at == m.alignment.Last() {
+				if !strings.Contains(shown[0], "A does;") || !strings.Contains(shown[0], "B does;") || !strings.Contains(shown[0], "C does") {
+					t.Errorf("%v: at the end %q are shown:\n%s", size, shown[0], v)
+				}
+				break
+			}
+		}
+	}
+}
+
 // Where a property breaks, no client that takes part in it is without a row, in the smallest window; and of the rows that are left
 // out the screen says how many.
 func TestPartiesKeepTheirRows(t *testing.T) {
@@ -280,7 +326,7 @@ func TestPartiesKeepTheirRows(t *testing.T) {
 				r := m.alignment.Runs[side]
 				for _, b := range r.Breaches {
 					m.goTo(m.alignment.Reached(side, b.Pos))
-					n, rows := pane.LeftOut(r, m.alignment.Steps[m.at][side], m.lanes(h - compareFrame - m.toldRows(w, h))[side])
+					n, rows := m.divide(w, h).missing.Text()
 					for _, party := range r.Parties(b) {
 						if slices.Contains(strings.Split(rows, ", "), r.Clients[party]) && r.Clients[party] != trace.Probe {
 							t.Errorf("%s, %v, run %d at %d: left out: %s:\n%s", s.Name, locks, side, b.Pos, rows, a.View())

@@ -56,11 +56,31 @@ func PlanLanes(r *timeline.Timeline, pos, rows int) []Lane {
 	return planLanes(r, stageAt(r, pos), rows, airy)
 }
 
-// NamelessLanes chooses the lanes as PlanLanes does for a screen that names elsewhere the clients that have no row.
-func NamelessLanes(r *timeline.Timeline, pos, rows int) []Lane {
-	at := stageAt(r, pos)
-	at.named = true
-	return planLanes(r, at, rows, airy)
+// ChosenLanes are the lanes of clients, of the store and of what is broken that a screen chooses; those of the nodes in one row, and the
+// believers. What a client does has one row with what it thinks where that is not chosen.
+func ChosenLanes(r *timeline.Timeline, chosen func(timeline.Lane) bool) (lanes []Lane) {
+	for _, l := range r.Lanes() {
+		single := len(r.Nodes) == 1
+		switch l.Kind {
+		case timeline.Deeds:
+			if !chosen(timeline.Lane{Kind: timeline.Belief, Index: l.Index}) && chosen(l) {
+				lanes = append(lanes, Lane{kind: laneClient, Lane: l})
+				continue
+			}
+		case timeline.Record, timeline.Majority:
+			if single == (l.Kind == timeline.Record) {
+				lanes = append(lanes, Lane{Lane: l})
+			}
+			continue
+		case timeline.Believers:
+			lanes = append(lanes, Lane{Lane: l})
+			continue
+		}
+		if chosen(l) {
+			lanes = append(lanes, Lane{Lane: l})
+		}
+	}
+	return lanes
 }
 
 // FillLanes chooses the lanes for rows that nothing else is to have.
@@ -87,7 +107,6 @@ func SteadyLanes(r *timeline.Timeline, pos, rows int, fill bool) []Lane {
 
 // stage says how far a run has come.
 type stage struct {
-	named    bool                     // clients without a row are named elsewhere
 	started  func(timeline.Lane) bool // something has happened in the lane of a client or of the damage
 	done     func(client int) bool    // a client has finished or crashed, and does not believe that it has the lock
 	believes func(client int) bool    // a client believes that it has the lock
@@ -155,9 +174,6 @@ func planLanes(r *timeline.Timeline, at stage, rows int, spare func(saving int) 
 	first := slices.IndexFunc(lanes, func(l Lane) bool { return !ofClient(l.Lane) }) // the nodes, the believers, what is broken
 	tail := lanes[first:]
 	keep := rows - len(tail) - 1 // a row names the others
-	if at.named {
-		keep++
-	}
 	if keep < 0 {
 		return tail[len(tail)-max(min(rows, len(tail)), 0):]
 	}
@@ -173,10 +189,7 @@ func planLanes(r *timeline.Timeline, at stage, rows int, spare func(saving int) 
 			cut.hidden = append(cut.hidden, r.Clients[l.Index])
 		}
 	}
-	if !at.named {
-		shown = append(shown, cut)
-	}
-	return append(shown, tail...)
+	return append(append(shown, cut), tail...)
 }
 
 // rank orders clients where some have no row: those first without whom the picture says least.
@@ -219,18 +232,6 @@ func BelievingRows(r *timeline.Timeline, pos int) int {
 // FewestRows is how many rows a diagram needs, the axis included, in which no client is left out.
 func FewestRows(r *timeline.Timeline, pos int) int {
 	return AxisRows + len(lanesFor(r, stageAt(r, pos), savesBeliefs))
-}
-
-// PartyRows is how many rows a diagram needs, the axis included, in which no client is left out without whom the violations at a
-// position, or the last before it, hadn't come about; or where there is none, none that goes on.
-func PartyRows(r *timeline.Timeline, pos int) int {
-	rows, at, part := FewestRows(r, pos), stageAt(r, pos), parties(r, pos)
-	for i := range r.Clients {
-		if r.Clients[i] != trace.Probe && !slices.Contains(part, i) && (len(part) > 0 || at.done(i)) {
-			rows--
-		}
-	}
-	return rows
 }
 
 func lanesFor(r *timeline.Timeline, at stage, saving int) []Lane {
@@ -326,42 +327,73 @@ func (l Lane) label(t *trace.Trace) (name, what string) {
 	return "", ""
 }
 
-// LeftOut counts and names the rows of a run's diagram that have something to show at a position and are not among
-// the lanes: neither by themselves nor in one row with another, nor in one that names what it stands for. A row that a client has for
-// what it does and what it thinks lacks that it believes where it does something else than run. It is empty where all are.
-func LeftOut(r *timeline.Timeline, pos int, lanes []Lane) (n int, names string) {
-	var rows, thinking []string
+// Missing are the rows of a run's diagram that have something to show and are not among its lanes.
+type Missing struct {
+	Thinking []string // the clients without a row for what they think
+	Rows     []string // the names of the others
+}
+
+// Missed finds the rows that have something to show up to a position and are not among the lanes: neither by themselves nor in one
+// row with another, nor in one that names what it stands for. A row that a client has for what it does and what it thinks lacks
+// that it believes where it does something else than run.
+func Missed(r *timeline.Timeline, pos int, lanes []Lane) (out Missing) {
 	at := stageAt(r, pos)
 	shown := func(l timeline.Lane) bool {
 		return slices.ContainsFunc(lanes, func(o Lane) bool { return o.shows(r, l) })
 	}
 	for _, l := range r.Lanes() {
 		switch {
-		case l.Kind == timeline.Belief && covered(r, pos, l.Index) && slices.ContainsFunc(lanes, func(o Lane) bool { return o.kind == laneClient && o.Index == l.Index }):
-			thinking = append(thinking, r.Clients[l.Index])
+		case l.Kind == timeline.Belief && slices.ContainsFunc(lanes, func(o Lane) bool { return o.kind == laneClient && o.Index == l.Index }) && covered(r, pos, l.Index):
+			out.Thinking = append(out.Thinking, r.Clients[l.Index])
 		case shown(l):
 		case l.Kind == timeline.Belief && !shown(timeline.Lane{Kind: timeline.Deeds, Index: l.Index}): // the client is named
 		case l.Kind == timeline.Belief && at.started(l):
-			thinking = append(thinking, r.Clients[l.Index])
+			out.Thinking = append(out.Thinking, r.Clients[l.Index])
 		case l.Kind == timeline.Deeds && at.started(l), (l.Kind == timeline.Store || l.Kind == timeline.Violations) && at.started(l):
 			name, _ := Lane{Lane: l}.label(r.Trace)
-			rows = append(rows, name)
+			out.Rows = append(out.Rows, name)
 		}
 	}
-	n = len(rows) + len(thinking)
-	if len(thinking) > 0 {
-		rows = append([]string{"what " + trace.List(thinking) + draw.Either(len(thinking) > 1, " think", " thinks")}, rows...)
-	}
-	return n, strings.Join(rows, ", ")
+	return out
 }
 
-// covered reports whether a client believes that it has the lock, and does something that lies over this in a row for both.
-func covered(r *timeline.Timeline, pos, client int) bool {
-	switch r.Bar(timeline.Lane{Kind: timeline.Deeds, Index: client}, pos).Kind {
-	case timeline.Awake, timeline.Crashed, timeline.Empty:
-		return false
+// Text counts and names the rows. It is empty where there are none.
+func (m Missing) Text() (n int, names string) {
+	rows := m.Rows
+	if len(m.Thinking) > 0 {
+		rows = append([]string{"what " + trace.List(m.Thinking) + draw.Either(len(m.Thinking) > 1, " think", " thinks")}, rows...)
 	}
-	return r.Moments[pos].Clients[client].Believed
+	return len(m.Thinking) + len(m.Rows), strings.Join(rows, ", ")
+}
+
+// With are the rows that are missing in either of two diagrams.
+func (m Missing) With(o Missing) Missing {
+	both := func(a, b []string) []string {
+		all := slices.Clone(a)
+		for _, name := range b {
+			if !slices.Contains(all, name) {
+				all = append(all, name)
+			}
+		}
+		return all
+	}
+	return Missing{both(m.Thinking, o.Thinking), both(m.Rows, o.Rows)}
+}
+
+// covered reports whether up to a position a client has believed that it has the lock while it did something that lies over this in a
+// row for both.
+func covered(r *timeline.Timeline, pos, client int) bool {
+	for p := range pos + 1 {
+		if !r.Moments[p].Clients[client].Believed {
+			continue
+		}
+		switch r.Bar(timeline.Lane{Kind: timeline.Deeds, Index: client}, p).Kind {
+		case timeline.Awake, timeline.Crashed, timeline.Empty:
+		default:
+			return true
+		}
+	}
+	return false
 }
 
 // shows reports whether a row shows a lane of the run, or names its client.

@@ -110,8 +110,8 @@ func TestRecordsBeginAndEndWhereTheyDo(t *testing.T) {
 func TestLeftOutRowsAreNamed(t *testing.T) {
 	run := timeline.New(tuitest.RealRun(t, "naive-del", "late-release"))
 	pos := run.Breaches[1].Pos + 1
-	for rows, want := range map[int]string{20: "0 ", 10: "0 ", 9: "0 ", 8: "1 store", 5: "2 what B thinks, store", 2: "4 A, B, C, store"} {
-		if n, got := LeftOut(run, pos, FillLanes(run, pos, rows)); fmt.Sprint(n, " ", got) != want {
+	for rows, want := range map[int]string{20: "0 ", 10: "0 ", 9: "1 what A thinks", 8: "2 what A thinks, store", 5: "2 what B thinks, store", 2: "4 A, B, C, store"} {
+		if n, got := Missed(run, pos, FillLanes(run, pos, rows)).Text(); fmt.Sprint(n, " ", got) != want {
 			t.Errorf("%d rows leave out %d %q, want %q", rows, n, got, want)
 		}
 	}

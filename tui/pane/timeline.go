@@ -30,6 +30,7 @@ type Scene struct {
 	Theme  *draw.Theme
 	Lit    []int         // Seqs of the highlighted events
 	Now    time.Duration // the instant of the cursor, if time has passed since its event
+	Bare   bool          // it has no times and no ruler: those of another one above stand for both
 }
 
 // plot draws lanes over virtual time: a pure function of the scene and the
@@ -88,6 +89,9 @@ const (
 // DrawTimeline draws a scene: a row for times, one for the ruler, and one for each lane, as
 // far as there are rows.
 func DrawTimeline(c *draw.Canvas, r draw.Rectangle, s Scene) Drawn {
+	if s.Bare {
+		r.Y, r.H = r.Y-AxisRows, r.H+AxisRows
+	}
 	width := r.W - LabelWidth
 	if width < 10 || r.H < AxisRows+1 {
 		return Drawn{}
@@ -98,7 +102,9 @@ func DrawTimeline(c *draw.Canvas, r draw.Rectangle, s Scene) Drawn {
 	for x := range tl.at {
 		tl.at[x] = min(s.Axis.At(x+tl.offset), s.Pos)
 	}
-	tl.drawAxis()
+	if !s.Bare {
+		tl.drawAxis()
+	}
 	for i, l := range s.Lanes {
 		if y := r.Y + AxisRows + i; y < r.Y+r.H {
 			tl.drawLabel(l, y)

@@ -232,7 +232,7 @@ func (p *Player) drawLegend(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane)
 
 // missing says which rows there was no room for, and, if it is to, how many marks are covered by others.
 func (p *Player) missing(lanes []pane.Lane, covered bool) (l draw.Line) {
-	if n, rows := pane.LeftOut(p.Run, p.Pos, lanes); n > 0 {
+	if n, rows := pane.Missed(p.Run, p.Pos, lanes).Text(); n > 0 {
 		l = append(l, draw.Text(" "+draw.Plural(n, "row")+" left out: ", draw.Dim), draw.Text(rows+" ", draw.Strong))
 	}
 	if covered && p.drawn.Hidden > 0 && p.zoom < pane.MostZoom {
