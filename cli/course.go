@@ -22,7 +22,8 @@ func newCourse() *cobra.Command {
 		Use:   "course [LESSON]",
 		Short: "Take the course, or one lesson of it",
 		Long: `Take the course, or one lesson of it, by its number or its name. In a terminal it opens
-in the player, at the first step that you have not played; anywhere else it is printed.`,
+the list of lessons, at the step that comes next for you, or the lesson that you name, at its
+first step; anywhere else it is printed.`,
 		Example: `  lockstep course
   lockstep course 6
   lockstep course fencing --plain`,

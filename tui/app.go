@@ -2,9 +2,7 @@ package tui
 
 import (
 	"fmt"
-	"slices"
 
-	"lockstep/scenarios"
 	"lockstep/sim/explore"
 	"lockstep/tui/compare"
 	"lockstep/tui/course"
@@ -63,8 +61,7 @@ func (a *screens) way(o Options) []screen.OpenMsg {
 	st := max(a.Library.Strategy(o.Strategy.Name), 0)
 	switch {
 	case o.Lesson > 0:
-		lesson := o.Lesson - 1
-		return []screen.OpenMsg{screen.CourseMsg{}, screen.LessonMsg{Lesson: lesson, Step: a.unplayed(lesson)}}
+		return []screen.OpenMsg{screen.CourseMsg{}, screen.LessonMsg{Lesson: o.Lesson - 1}} // from its beginning: the list is there for going on
 	case o.Course:
 		return []screen.OpenMsg{screen.CourseMsg{}}
 	case o.Game && o.Strategy.Name == "":
@@ -76,12 +73,6 @@ func (a *screens) way(o Options) []screen.OpenMsg {
 		return []screen.OpenMsg{screen.RunsMsg{Strategy: st, Scenario: sc}, screen.PlayMsg{Strategy: st, Scenario: sc}}
 	}
 	return nil
-}
-
-// unplayed is the first step of a lesson that was not played yet, or the first.
-func (a *screens) unplayed(lesson int) int {
-	l := &a.Library.Lessons[lesson]
-	return max(slices.IndexFunc(l.Steps, func(s scenarios.LessonStep) bool { return !a.Progress.Played(l.Name, s.ID()) }), 0)
 }
 
 // open gives the screen that a message asks for.

@@ -205,6 +205,10 @@ func TestCourseIsRemembered(t *testing.T) {
 	if v := a.View(); !strings.Contains(v, "A sleeps past its lease.") || !strings.Contains(v, "goes on with setpx-lua") {
 		t.Errorf("the step does not end with its outcome:\n%s", v)
 	}
+	named := tuitest.NewTester(t, 80, 24, newRoot(tuitest.Shelf(tuitest.Handmade), progress.Open(path), Options{Lesson: 1, Seed: 1}, tuitest.PlainTheme(false)))
+	if head := tuitest.FirstLine(named.View()); !strings.Contains(head, "lesson 1, step 1 of 2") {
+		t.Errorf("a lesson that is named begins with %q", head)
+	}
 	a = open()
 	a.Press("tab")
 	if v := a.View(); !strings.Contains(v, "1 of 3 steps seen") || !strings.Contains(v, "1 of 1 predictions right") || !strings.Contains(v, "▸ 2 setpx-lua") {

@@ -40,7 +40,7 @@ type Options struct {
 	Strategy strategies.Strategy // the lock of the run, or of the game
 	Scenario *scenarios.Scenario // open this run in the player
 	Course   bool                // open the list of lessons
-	Lesson   int                 // open this lesson, counted from 1
+	Lesson   int                 // open this lesson, counted from 1, at its first step
 	Game     bool                // open the game of breaking Strategy, or without one the levels
 	Goal     *trace.Code         // what the game is about; nil is the lock's usual goal
 	Present  *scenarios.Playlist // present its runs, one after another
