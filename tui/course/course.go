@@ -11,6 +11,7 @@ import (
 
 	"lockstep/scenarios"
 	"lockstep/tui/draw"
+	"lockstep/tui/lesson"
 	"lockstep/tui/screen"
 )
 
@@ -87,22 +88,11 @@ func (c *Course) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 	case key.Matches(k, c.Keys.Forward):
 		c.step = min(c.step+1, len(c.Library.Lessons[c.lesson].Steps)-1)
 	case key.Matches(k, c.Keys.Present):
-		return nil, screen.Outcome{To: c.playlist()}
+		return nil, screen.Outcome{To: (&lesson.Place{Library: c.Library, Lesson: c.lesson, Step: c.step}).Present()}
 	case key.Matches(k, c.Keys.Enter):
 		return nil, screen.Outcome{To: screen.LessonMsg{Lesson: c.lesson, Step: c.step}}
 	}
 	return nil, screen.Outcome{}
-}
-
-// playlist is the lesson at the cursor from its step there on, for the presenter.
-func (c *Course) playlist() screen.PresentMsg {
-	l := &c.Library.Lessons[c.lesson]
-	list := scenarios.Playlist{Title: l.Title}
-	for i := c.step; i < len(l.Steps); i++ {
-		st, sc := c.Library.Strategy(l.Steps[i].Strategy), c.Library.Named(l.Steps[i].Scenario)
-		list.Showings = append(list.Showings, l.Showing(i, c.Library.Strategies[st], c.Library.Scenarios[sc]))
-	}
-	return screen.PresentMsg{Playlist: list}
 }
 
 func (c *Course) goTo(lesson int) {

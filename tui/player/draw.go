@@ -154,7 +154,7 @@ func (p *Player) whereabouts(room int) draw.Line {
 	}
 	var broken, chapter, lesson draw.Line
 	if p.lesson != nil {
-		lesson = draw.Line{draw.Text(p.lesson.place()+"  ", draw.Dim)}
+		lesson = draw.Line{draw.Text(p.lesson.String()+"  ", draw.Dim)}
 	}
 	if p.Run != nil {
 		if all, _ := p.Run.Breached(p.Pos); len(all) > 0 {

@@ -172,12 +172,29 @@ func TestPlayingStopsWhereNobodySeesIt(t *testing.T) {
 // A step of the course goes on in the course, however its run was opened.
 func TestCourseGoesOnFromItsRun(t *testing.T) {
 	a, p := openRun(t, 80, 24, "naive-del", "late-release")
-	if a.Press("r"); p.lesson == nil || !strings.Contains(p.lesson.place(), "step 2 of") || p.Run.Strategy == "naive-del" {
+	if a.Press("r"); p.lesson == nil || !strings.Contains(p.lesson.String(), "step 2 of") || p.Run.Strategy == "naive-del" {
 		t.Errorf("r leads to %s: %s", p.Run.Strategy, p.Notice)
 	}
 	a, p = openRun(t, 80, 24, "naive-del", "contention")
 	if a.Press("r"); p.lesson != nil || !strings.Contains(p.Notice, "No lesson has this run.") {
 		t.Errorf("r: %q", p.Notice)
+	}
+}
+
+// The key that presents a lesson does so from the step that is played; elsewhere it says where it does.
+func TestStepOfALessonIsPresented(t *testing.T) {
+	app := tuitest.RealApp(screen.NewLibrary(), tuitest.PlainTheme(false))
+	p := OpenLesson(app, screen.LessonMsg{Lesson: 5, Step: 1})
+	tuitest.Open(t, 80, 24, app, p, nil)
+	_, out := p.Update(tuitest.KeyMsg("p"))
+	msg, is := out.To.(screen.PresentMsg)
+	l := &app.Library.Lessons[5]
+	if !is || msg.Playlist.Title != l.Title || len(msg.Playlist.Showings) != len(l.Steps)-1 || msg.Playlist.Showings[0].Strategy.Name != l.Steps[1].Strategy {
+		t.Errorf("p asks for %+v", out.To)
+	}
+	a, p := openRun(t, 80, 24, "naive-del", "contention")
+	if a.Press("p"); !strings.Contains(a.View(), "p presents a lesson: in the course, and in the steps that it opens.") {
+		t.Errorf("p: %q", p.Notice)
 	}
 }
 

@@ -43,7 +43,7 @@ func (s *Finding) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 // foreign are the player's keys that need a scenario.
 func (s *Finding) foreign() []key.Binding {
 	k := &s.Keys
-	return []key.Binding{k.Strategy, k.Scenario, k.Compare, k.NextStep}
+	return []key.Binding{k.Strategy, k.Scenario, k.Compare, k.NextStep, k.Present}
 }
 
 // FooterKeys are the keys that work here, the most useful first.

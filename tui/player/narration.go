@@ -173,16 +173,8 @@ func (p *Player) tellLesson(t *draw.Paragraphs) {
 	if p.lesson == nil || p.Pos > 0 {
 		return
 	}
-	l, step := p.lesson.at()
-	text := l.Text
-	if p.lesson.step > 0 {
-		text = "Now with " + step.Strategy + "."
-		if before := l.Steps[p.lesson.step-1]; before.Strategy == step.Strategy {
-			text = "The same lock once more, but now: " + p.Library.Scenarios[p.scenario].Title + "."
-		}
-	}
 	t.Gap()
-	t.Add(draw.Strong, "", text)
+	t.Add(draw.Strong, "", p.lesson.Opening())
 }
 
 // tellEnd gives the verdict of the run, and the reason: in the scenario's words if it has any
@@ -219,21 +211,13 @@ func (p *Player) tellEnd(t *draw.Paragraphs) {
 
 // tellNext gives the outcome of the step, and then the next one: that part is returned.
 func (p *Player) tellNext(t *draw.Paragraphs) told.Part {
-	_, step := p.lesson.at()
+	_, step := p.lesson.At()
 	t.Add(draw.Strong, "", step.Text)
-	next := p.lesson.next()
 	from := len(t.Lines)
-	if next == nil {
+	text := p.lesson.Onward()
+	if text == "" {
 		t.Add(draw.Strong, "", "That was the course. "+p.Keys.Close.Help().Key+" goes back; the first screen leads on: to the game, and to the lock for your own system.")
 		return told.Part{}
-	}
-	l, step := next.at()
-	text := "goes on with " + step.Strategy
-	switch {
-	case next.lesson != p.lesson.lesson:
-		text = "goes on with the next lesson, " + l.Title
-	case p.Library.Named(step.Scenario) != p.scenario:
-		text += " under " + step.Scenario
 	}
 	t.Add(draw.Dim, p.Keys.NextStep.Help().Key+" ", text+".")
 	return told.Part{From: from, To: len(t.Lines)}

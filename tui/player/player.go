@@ -16,6 +16,7 @@ import (
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/layout"
+	"lockstep/tui/lesson"
 	"lockstep/tui/pane"
 	"lockstep/tui/picker"
 	"lockstep/tui/quiz"
@@ -29,7 +30,7 @@ import (
 // first Pos events; picked is none or an index of Run.Breaches.
 type Player struct {
 	*screen.App
-	lesson *lessonCursor // where in the course the run belongs, or nil
+	lesson *lesson.Place // where in the course the run belongs, or nil
 
 	Strategy, scenario int  // places in the library, of the run that is shown or being computed
 	load               int  // the number of the last load: results of earlier ones are dropped
@@ -141,6 +142,32 @@ func Open(app *screen.App, m screen.PlayMsg) *Player {
 	return p
 }
 
+// OpenLesson is a player that plays a step of a lesson, and knows the next one.
+func OpenLesson(app *screen.App, m screen.LessonMsg) *Player {
+	place := &lesson.Place{Library: app.Library, Lesson: m.Lesson, Step: m.Step}
+	l, step := place.At()
+	app.Progress.See(l.Name, step.ID())
+	st, sc := place.Run()
+	p := New(app, st, sc)
+	p.lesson = place
+	return p
+}
+
+// scripted reports whether a scenario steers the run.
+func (p *Player) scripted() bool { return p.Title == "" && p.sought == nil }
+
+// inCourse calls do with each step of the course that plays this very run, however it was opened, and
+// reports whether there is any. Runs of a search or a game are none.
+func (p *Player) inCourse(do func(lesson, step string)) bool {
+	return !p.loading && p.scripted() && p.Library.Steps(p.Strategy, p.scenario, do)
+}
+
+// forClass reports whether nothing is told that is for the script's author.
+func (p *Player) forClass() bool { return p.Teaching && !p.Rehearsing }
+
+// scores reports whether predictions count here: in the course alone, and not for a class.
+func (p *Player) scores() bool { return !p.Teaching && p.lesson != nil }
+
 // Start has the run made.
 func (p *Player) Start() tea.Cmd { return p.open(p.Strategy, p.scenario) }
 
@@ -159,7 +186,7 @@ func (p *Player) open(strategy, scenario int) tea.Cmd {
 func (p *Player) reload(narrated int) tea.Cmd {
 	p.load = p.Serial()
 	p.loading, p.playing, p.rerun = true, false, false
-	load, lib, seed, st, sc, next := p.load, *p.Library, p.Seed, p.Strategy, p.scenario, p.lesson.nextLocks()
+	load, lib, seed, st, sc, next := p.load, *p.Library, p.Seed, p.Strategy, p.scenario, p.lesson.NextLocks()
 	_, stale := p.Stale[sc]
 	return func() tea.Msg {
 		of := screen.StampOf(lib.Scenarios[sc].Path())
@@ -183,21 +210,21 @@ func (p *Player) choose(strategy, scenario int) (tea.Cmd, screen.Outcome) {
 // nextStep goes on in the course.
 func (p *Player) nextStep() tea.Cmd {
 	if p.lesson == nil && p.scripted() {
-		p.lesson = cursorOf(p.Library.Lessons, p.Library.Strategies[p.Strategy].Name, p.Library.Scenarios[p.scenario].Name)
+		p.lesson = lesson.Of(p.Library, p.Strategy, p.scenario)
 	}
 	if p.lesson == nil {
 		p.Notice = "No lesson has this run. The first screen leads to the course."
 		return nil
 	}
-	next := p.lesson.next()
+	next := p.lesson.Next()
 	if next == nil {
 		p.Notice = "That was the last step of the course."
 		return nil
 	}
-	l, step := next.at()
+	l, step := next.At()
 	p.Progress.See(l.Name, step.ID())
 	p.lesson = next
-	p.Strategy, p.scenario = p.Library.Strategy(step.Strategy), p.Library.Named(step.Scenario)
+	p.Strategy, p.scenario = next.Run()
 	return p.reload(-1)
 }
 
@@ -359,6 +386,11 @@ func (p *Player) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 		return nil, screen.Outcome{To: p.searchMsg()}
 	case key.Matches(k, p.Keys.NextStep):
 		return p.nextStep(), screen.Outcome{}
+	case key.Matches(k, p.Keys.Present):
+		if p.lesson != nil {
+			return nil, screen.Outcome{To: p.lesson.Present()}
+		}
+		p.Notice = p.Keys.Present.Help().Key + " presents a lesson: in the course, and in the steps that it opens."
 	case p.Run == nil:
 		return nil, screen.Outcome{}
 	case key.Matches(k, p.Keys.Export):
@@ -503,7 +535,7 @@ func (p *Player) looks(k tea.KeyMsg) {
 
 // ending says that nothing more comes, and in a lesson what goes on.
 func (p *Player) ending() string {
-	if p.lesson != nil && p.lesson.next() != nil {
+	if p.lesson != nil && p.lesson.Next() != nil {
 		return "The run ends here; " + p.Keys.NextStep.Help().Key + " goes on in the course."
 	}
 	return "The run ends here."
@@ -815,7 +847,7 @@ func (p *Player) FooterKeys() []key.Binding {
 		if p.Pos < p.Run.Last() {
 			list = slices.Insert(list, 0, on)
 		}
-		if p.lesson.next() != nil {
+		if p.lesson.Next() != nil {
 			list = slices.Insert(list, 0, screen.As(k.NextStep, "continue"))
 		}
 	case proven:
@@ -826,12 +858,21 @@ func (p *Player) FooterKeys() []key.Binding {
 	case p.Run != nil && p.Pos < p.Run.Last():
 		list = slices.Insert(list, 0, on)
 	}
-	list = append(list, screen.As(k.Strategy, "lock"), screen.As(k.View, p.NextView()))
-	if !named {
+	return append(list, p.otherKeys(named, proven)...)
+}
+
+// otherKeys are those of the footer that are as useful anywhere, but for those that it has already.
+func (p *Player) otherKeys(compare, evidence bool) []key.Binding {
+	k := &p.Keys
+	list := []key.Binding{screen.As(k.Strategy, "lock"), screen.As(k.View, p.NextView())}
+	if !compare {
 		list = append(list, k.Compare)
 	}
 	list = append(list, k.Explore, k.Sandbox, k.Source, k.Scenario, k.Search, k.Filter, screen.Pair(k.In, k.Out, "zoom"))
-	if !proven {
+	if p.lesson != nil {
+		list = append(list, k.Present)
+	}
+	if !evidence {
 		list = append(list, k.Evidence)
 	}
 	if p.Run == nil || len(p.Run.Chapters) > 0 {
@@ -850,7 +891,7 @@ func (p *Player) Help() screen.Page {
 		Keys: append([]key.Binding{
 			k.Forward, k.Back, k.Next, k.Previous, screen.As(k.Violation, "next violation"), k.Evidence, k.First, k.Last, k.Play, k.Faster, k.Slower,
 			screen.As(k.Guess, "predict the answer"), screen.As(k.Enter, "go on: to the next words, question, answer or violation"), screen.As(k.Teach, "questions for a class"), screen.As(k.Strategy, "another lock"), screen.As(k.Scenario, "another scenario"),
-			screen.As(k.Compare, "compare two locks"), screen.As(k.Sandbox, "your turn from here"), screen.As(k.Explore, "search all schedules"), k.Export, k.NextStep, screen.As(k.View, "next view"), k.Source, k.In, k.Out, screen.As(k.Search, "search the trace"), k.Match, k.MatchBack,
+			screen.As(k.Compare, "compare two locks"), screen.As(k.Sandbox, "your turn from here"), screen.As(k.Explore, "search all schedules"), k.Export, k.NextStep, screen.As(k.Present, "present the lesson"), screen.As(k.View, "next view"), k.Source, k.In, k.Out, screen.As(k.Search, "search the trace"), k.Match, k.MatchBack,
 			screen.As(k.Filter, "filter the trace"), k.Pane, k.Up, k.Down, k.PageUp, k.PageDown,
 		}, k.Always()...),
 		Signs: append(pane.Legend(&p.Theme.Glyphs, p.Run), screen.CodeSigns()...),

@@ -24,6 +24,7 @@ import (
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 	"lockstep/tui/draw"
+	"lockstep/tui/lesson"
 	"lockstep/tui/pane"
 	"lockstep/tui/screen"
 	"lockstep/tui/tuitest"
@@ -253,7 +254,7 @@ func toQuestion(t *testing.T, a *tuitest.App, p *Player) *timeline.Question {
 // A question is asked before its answer; the first answer is judged where the proof is.
 func TestPredictionIsAskedThenProvenThenExplained(t *testing.T) {
 	a, p := openPlayer(t, 140, 40, tuitest.PlainTheme(false), tuitest.Handmade)
-	p.lesson = &lessonCursor{p.Library.Lessons, 0, 0} // else nothing is scored
+	p.lesson = &lesson.Place{Library: p.Library} // else nothing is scored
 	q := toQuestion(t, a, p)
 	wrong := (q.Right + 1) % len(q.Choices)
 	a.Press("8")
@@ -416,7 +417,7 @@ func TestNextChapterIsOne(t *testing.T) {
 		}
 	}
 	a, p = openRun(t, 80, 24, "get-then-del", "release-gap")
-	p.lesson = &lessonCursor{lessons: p.Library.Lessons}
+	p.lesson = &lesson.Place{Library: p.Library}
 	asked := 0
 	for p.Pos < p.Run.Last() {
 		a.Press("]")
