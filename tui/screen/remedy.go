@@ -7,6 +7,7 @@ import (
 	"lockstep/scenarios/advice"
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
+	"lockstep/tui/draw"
 )
 
 // remedies are the locks that are tried as those that withstand: the simplest first that is right, and last the
@@ -94,15 +95,30 @@ func (l *Library) remedy(code trace.Code, strategy int, still trace.Verdict, lat
 	if !r.Bad && !later {
 		return r
 	}
-	for _, lesson := range l.Lessons {
-		for _, step := range lesson.Steps {
-			if step.Strategy == r.Name && len(failuresOf(step.Verdict)) > 0 {
-				r.Falls = step.Scenario
-				return r
-			}
-		}
+	if taught := l.taughtFall(strategy, code); taught != "" {
+		r.Falls = taught
 	}
 	return r
+}
+
+// taughtFall is a scenario of the course to which a lock falls, if there is one: the first that shows a certain failure, or else
+// the first. Holders who overlap while the resource refuses the late one's token are no such fall: that is what the
+// lock is for, and advice counts it for the lock, too.
+func (l *Library) taughtFall(strategy int, code trace.Code) (first string) {
+	lock := l.Strategies[strategy]
+	for _, lesson := range l.Lessons {
+		for _, step := range lesson.Steps {
+			failures := failuresOf(step.Verdict)
+			if step.Strategy != lock.Name || len(failures) == 0 || lock.Fences && slices.Equal(failures, trace.Verdict{trace.OV}) {
+				continue
+			}
+			if slices.Contains(failures, code) {
+				return step.Scenario
+			}
+			first = draw.Either(first == "", step.Scenario, first)
+		}
+	}
+	return first
 }
 
 // FallsTo is the first scenario that every lock has to withstand and this one doesn't: "" if there is none, which alone makes

@@ -133,6 +133,15 @@ func TestRemediesOfTheCourse(t *testing.T) {
 					if is != strings.Contains(text, "shown later in this lesson") {
 						t.Errorf("%s, %s under %s, %s: %s", l.Name, s.Strategy, s.Scenario, c, text)
 					}
+					if i := lib.Named(r.Falls); i >= 0 && is {
+						falls, err := lib.Run(lib.Scenarios[i], lib.Strategies[r.Strategy], 1)
+						if err != nil {
+							t.Fatal(err)
+						}
+						if v := falls.Verdict(); lib.Strategies[r.Strategy].Fences && !slices.Contains(v, trace.SW) {
+							t.Errorf("%s, %s under %s: %s; but the resource refuses the late holder there: %s", l.Name, s.Strategy, s.Scenario, text, v)
+						}
+					}
 					if is && r.Stops() && broken[r.Name] != strings.Contains(text, "still falls to") {
 						t.Errorf("%s, %s under %s, %s doesn't say what it falls to, or does: %s", l.Name, s.Strategy, s.Scenario, c, text)
 					}
