@@ -56,7 +56,7 @@ var Questions = [3]Question{
 		{Name: "no", Text: "can't check a token", Example: "a provider's payment API, a mail, a file: they take what arrives", fits: func(s strategies.Strategy) bool { return !s.Fences }},
 		{Name: "yes", Text: "can check a token", Example: "a payments table: SET token = 34 WHERE token <= 34, then read",
 			remedy:    "Have what the lock protects refuse a late client, by a fencing token or a version (UPDATE ... WHERE version = 7)",
-			scenarios: []string{"fence-minted-late"}},
+			scenarios: []string{"fence-minted-late", "pause-replies-in-flight"}},
 	}},
 	{"servers", "Redis runs on", "A master and its replicas are one: a failover can lose the lock.", [2]Answer{
 		{Name: "one", Text: "one server", Example: "a Redis, alone or with replicas (Sentinel, Cluster): a failover can lose a key", fits: func(s strategies.Strategy) bool { return s.Nodes == 1 }},

@@ -278,6 +278,9 @@ func (a *Advice) unprotected(runs []Run, whole bool) string {
 		texts = append(texts[:examples:examples], fmt.Sprintf("more, in %d runs", len(runs)))
 	} else if more > 0 {
 		text = fmt.Sprintf(", nor in %d further runs", more)
+		if more == 1 {
+			text = ", nor in another run"
+		}
 	}
 	return "It does not protect against " + trace.List(texts) + text + ". "
 }

@@ -164,8 +164,8 @@ func TestListKeepsItsRows(t *testing.T) {
 	}
 	for range len(d.listed) - 1 {
 		v := a.View()
-		all := d.first == 0 && slices.Contains(d.rows, 10) // the eleven that decide are in sight
-		if d.page != rows || !all && !strings.Contains(v, " of 11 ") && !strings.Contains(v, " of 5 ") {
+		all := d.first == 0 && slices.Contains(d.rows, 11) // the twelve that decide are in sight
+		if d.page != rows || !all && !strings.Contains(v, " of 12 ") && !strings.Contains(v, " of 5 ") {
 			t.Errorf("%d rows, before %d:\n%s", d.page, rows, v)
 		}
 		a.Press("down")
