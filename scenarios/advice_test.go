@@ -61,6 +61,25 @@ func TestNoRecommendedLockShowsWhatIsForbidden(t *testing.T) {
 	}
 }
 
+// TestFlaws: a lock is called a bad one by runs, and by those that its own mistake decides. To the others nothing happens that no
+// lock with their means could have withstood.
+func TestFlaws(t *testing.T) {
+	sound := []string{"setpx-autoretry", "setpx-get", "setpx-subscribe", "setpx-watch", "setpx-delex", "setpx-lua", "setpx-wait", "fenced", "redlock-strict-errors", "redlock"}
+	under := map[string]string{"fenced-late": "fence-minted-late", "redlock-no-elapsed": "clock-steps-back", "redlock-wall-clock": "clock-steps-back", "redlock-hyperf": "clock-steps-back"}
+	for _, st := range strategies.All() {
+		scenario, codes, settled := advice.Flaw(st, ran(t))
+		if !settled || slices.Contains(sound, st.Name) != (scenario == "") || codes == nil != (scenario == "") {
+			t.Errorf("%s: %s under %q, settled: %v", st.Name, codes, scenario, settled)
+		}
+		if want := under[st.Name]; want != "" && scenario != want {
+			t.Errorf("%s fails under %q, and not first under %s", st.Name, scenario, want)
+		}
+		if _, _, settled := advice.Flaw(st, func(string, string) (trace.Verdict, bool) { return nil, false }); settled {
+			t.Errorf("%s is judged by nothing", st.Name)
+		}
+	}
+}
+
 // The answers that the literature gives. Kleppmann 2016: for efficiency a lock on a single server will
 // do; for correctness only a fencing token will; Redlock has none.
 func TestRecommendations(t *testing.T) {

@@ -56,12 +56,12 @@ var Questions = [3]Question{
 		{Name: "no", Text: "can't check a token", Example: "a provider's payment API, a mail, a file: they take what arrives", fits: func(s strategies.Strategy) bool { return !s.Fences }},
 		{Name: "yes", Text: "can check a token", Example: "a payments table: SET token = 34 WHERE token <= 34, then read",
 			remedy:    "Have what the lock protects refuse a late client, by a fencing token or a version (UPDATE ... WHERE version = 7)",
-			scenarios: []string{"fence-minted-late", "pause-replies-in-flight"}},
+			scenarios: []string{minted, "pause-replies-in-flight"}},
 	}},
 	{"servers", "Redis runs on", "A master and its replicas are one: a failover can lose the lock.", [2]Answer{
 		{Name: "one", Text: "one server", Example: "a Redis, alone or with replicas (Sentinel, Cluster): a failover can lose a key", fits: func(s strategies.Strategy) bool { return s.Nodes == 1 }},
 		{Name: "several", Text: "several servers", Example: "five of your own on machines that fail apart, none a replica of another",
-			wants: trace.Verdict{trace.UA, trace.DN}, scenarios: []string{"minority-down"}},
+			wants: trace.Verdict{trace.UA, trace.DN}, scenarios: []string{"minority-down", setBack}},
 	}},
 }
 
@@ -121,9 +121,40 @@ func (a Answers) Fits(s strategies.Strategy) bool {
 	return !slices.ContainsFunc(a.of(), func(r *Answer) bool { return r.fits != nil && !r.fits(s) })
 }
 
-// Basics are the scenarios that every lock must withstand, and the codes that it may show in
-// none of them, whatever its use.
-func Basics() (scenarios []string, forbidden trace.Verdict) { return basics.scenarios, basics.forbids }
+// means are what some locks must withstand besides the basics, as they claim more than those: that the number of a late
+// holder is the lower one, and that the votes of several servers are a lease.
+var means = [...]Answer{
+	{forbids: trace.Verdict{trace.SW}, scenarios: []string{minted}, fits: func(s strategies.Strategy) bool { return s.Fences }},
+	{forbids: basics.forbids, scenarios: []string{setBack}, fits: func(s strategies.Strategy) bool { return s.Nodes > 1 }},
+}
+
+// The scenarios of means: a token is drawn late, and a clock is set back during a vote.
+const (
+	minted  = "fence-minted-late"
+	setBack = "clock-steps-back"
+)
+
+// Basics are the scenarios that some lock must withstand whatever its use: see [Flaw].
+func Basics() []string { return append(slices.Clone(basics.scenarios), minted, setBack) }
+
+// Flaw is the first scenario that a lock must withstand whatever its use, and doesn't, with the codes that it may not show
+// there; "" if there is none, or none is known yet. It reports, too, whether that is settled.
+func Flaw(lock strategies.Strategy, outcome Outcome) (scenario string, codes trace.Verdict, settled bool) {
+	settled = true
+	for _, all := range append([]Answer{basics}, means[:]...) {
+		if all.fits != nil && !all.fits(lock) {
+			continue
+		}
+		for _, name := range all.scenarios {
+			v, known := outcome(name, lock.Name)
+			if codes := common(v, all.forbids); codes != nil {
+				return name, codes, true
+			}
+			settled = settled && known
+		}
+	}
+	return "", nil, settled
+}
 
 // Whatever says what every use requires. titles are those of scenarios, as a list within a sentence.
 func Whatever(titles func(names []string) string) string {

@@ -93,6 +93,8 @@ var Background = []Word{
 	{"drift", "the difference that builds up between two clocks that run at slightly different rates. A lock that heeds it takes a little off its lease: \"10s less 102ms for drift\" is 1 % of the TTL and 2 ms, as in Redlock"},
 	{"misfortune", "all that a scenario lets go wrong, in its order: another lock under the same misfortune meets the same pauses, crashes and losses at the same places of its protocol"},
 	{"seed", "the number from which a run draws its tokens and its random delays; the same seed and the same schedule give the same run, byte for byte (--seed)"},
+	{"ok", "the verdict of a run in which no property broke. It says nothing of other runs, and recommends no lock"},
+	{"(ok)", "in lists of runs: nothing broke in this one, but the lock is broken in another one that it has to withstand whatever its use, such as a late release; the player names that"},
 	{"level", "a task of the game (lockstep play): a lock to break, with the violation to reach and the faults that are allowed"},
 	{"goal", "the violation that a level of the game is to reach"},
 	{"lesson", "a part of the course (lockstep course): a ladder of locks in which each answers the failure of the one before"},

@@ -244,7 +244,7 @@ func TestFailuresElsewhereAreCountedOnceSettled(t *testing.T) {
 	_ = a.View() // lists the runs
 	settled := len(d.listed)
 	adv, _ := d.advice()
-	at := d.Library.Named("clock-steps-back")
+	at := d.Library.Named("server-clock-jump")
 	cell := &d.Grid.Cells[at*len(d.Library.Strategies)+d.Library.Strategy(adv.Lock.Name)]
 	was := *cell
 	*cell = screen.Cell{}

@@ -143,7 +143,7 @@ func (p *Picker) Help() screen.Page {
 		Title: "a list",
 		About: "Beside each name stands what came of it, run just now: the worst that the monitors saw. Below stands all that they saw in the run at the cursor.",
 		Keys:  keys,
-		Signs: append([]draw.Sign{{g.Granted + "ok", "nothing broke"}, {"(ok)", "nothing broke here; elsewhere the lock fails, in a run that every lock has to withstand"}, {g.Mild + "BD", "reported, but no failure"}, {g.Bad + "DG", "broken: the worst code of the run"},
+		Signs: append([]draw.Sign{{g.Granted + "ok", "nothing broke"}, {"(ok)", "nothing broke here; elsewhere the lock fails, in a run that it has to withstand whatever its use"}, {g.Mild + "BD", "reported, but no failure"}, {g.Bad + "DG", "broken: the worst code of the run"},
 			screen.NotRun(g), {g.Wants + g.Wants, "not known yet"}, {"?", "not what the scenario expects"}, {g.Write, "open now"}}, screen.CodeSigns()...),
 	}
 }

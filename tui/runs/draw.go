@@ -222,7 +222,7 @@ func (m *Runs) story(width, rows int) []draw.Line {
 	}
 	sc, f := m.Library.Scenarios[scenario], m.Grid.At(scenario, strategy)
 	text := f.Text()
-	by, codes := m.Grid.Broken(strategy)
+	by, codes, _ := m.Grid.Flaw(strategy)
 	if f.Known && len(f.Verdict) == 0 && codes != nil {
 		text = fmt.Sprintf("no property broke here, which recommends nothing: under %s it shows %s", by, codes)
 	}

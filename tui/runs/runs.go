@@ -258,7 +258,7 @@ func (m *Runs) Help() screen.Page {
 			screen.As(k.First, "first scenario"), screen.As(k.Last, "last scenario"), screen.As(k.Violation, "next failure of this lock"),
 		}, k.Always()...),
 		Signs: []draw.Sign{
-			{g.Granted + "ok", "nothing broke"}, {"(ok)", "nothing broke here; elsewhere the lock fails, in a run that every lock has to withstand"}, {g.Mild + "BD", "reported, but no failure"}, {g.Bad + "DG", "broken"},
+			{g.Granted + "ok", "nothing broke"}, {"(ok)", "nothing broke here; elsewhere the lock fails, in a run that it has to withstand whatever its use"}, {g.Mild + "BD", "reported, but no failure"}, {g.Bad + "DG", "broken"},
 			{"?", "behind a verdict: not what the scenario expects"}, {g.Wants + g.Wants, "not run yet"},
 		},
 	}

@@ -27,8 +27,7 @@ type Grid struct {
 	busy  int    // batches under way
 	Known int    // the number of cells computed
 
-	basics    []int         // the scenarios that every lock has to withstand
-	forbidden trace.Verdict // the codes that it may show in none of them
+	basics []int // the scenarios that locks have to withstand whatever their use
 }
 
 // Cell is the outcome of a run.
@@ -55,39 +54,28 @@ func newGrid(lib *Library, seed uint64) *Grid {
 	for i := range n {
 		g.queue = append(g.queue, i)
 	}
-	names, forbidden := advice.Basics()
-	for _, name := range names {
+	for _, name := range advice.Basics() {
 		if at := lib.Named(name); at >= 0 {
 			g.basics = append(g.basics, at)
 		}
 	}
-	g.forbidden = forbidden
 	return g
 }
 
-// Basic reports whether a cell is under one of the scenarios that every lock has to withstand.
+// Basic reports whether a cell is under one of the scenarios that locks have to withstand whatever their use.
 func (g *Grid) Basic(cell int) bool { return slices.Contains(g.basics, cell/len(g.lib.Strategies)) }
 
-// Broken is the first scenario that every lock has to withstand and this one does not, with the codes
-// that it shows; nil if there is none, or none is known yet.
-func (g *Grid) Broken(strategy int) (scenario string, codes trace.Verdict) {
-	for _, at := range g.basics {
-		for _, c := range g.At(at, strategy).Verdict {
-			if slices.Contains(g.forbidden, c) {
-				codes = append(codes, c)
-			}
+// Flaw is the first scenario that a lock has to withstand whatever its use, and does not, with the codes
+// that count there; "" if there is none, or none is known yet. It reports, too, whether that is settled.
+func (g *Grid) Flaw(strategy int) (scenario string, codes trace.Verdict, settled bool) {
+	return advice.Flaw(g.lib.Strategies[strategy], func(scenario, _ string) (trace.Verdict, bool) {
+		at := g.lib.Named(scenario)
+		if at < 0 {
+			return nil, true // a library without it can't tell
 		}
-		if codes != nil {
-			return g.lib.Scenarios[at].Name, codes
-		}
-	}
-	return "", nil
-}
-
-// judged reports whether it is known if a lock withstands the scenarios that every lock has to withstand.
-func (g *Grid) judged(strategy int) bool {
-	_, broken := g.Broken(strategy)
-	return broken != nil || !slices.ContainsFunc(g.basics, func(at int) bool { return !g.At(at, strategy).Known })
+		f := g.At(at, strategy)
+		return f.Verdict, f.Known
+	})
 }
 
 // Index is the place of a cell in Cells.
@@ -209,10 +197,10 @@ func (g *Grid) Badge(scenario, strategy int, glyphs *draw.Glyphs) draw.Span {
 	f := g.At(scenario, strategy)
 	s := f.Badge(glyphs)
 	if f.Known && f.err == nil && len(f.Verdict) == 0 {
-		switch _, codes := g.Broken(strategy); {
+		switch _, codes, settled := g.Flaw(strategy); {
 		case codes != nil:
 			s = draw.Text("(ok)", draw.Dim)
-		case !g.judged(strategy):
+		case !settled:
 			s = draw.Text("ok", draw.Dim)
 		}
 	}

@@ -121,19 +121,20 @@ func (l *Library) taughtFall(strategy int, code trace.Code) (first string) {
 	return first
 }
 
-// FallsTo is the first scenario that every lock has to withstand and this one doesn't: "" if there is none, which alone makes
-// no good lock.
+// FallsTo is the first scenario that a lock has to withstand whatever its use, and this one doesn't: "" if there is none,
+// which alone makes no good lock.
 func (l *Library) FallsTo(lock string) string {
-	basics, forbidden := advice.Basics()
-	for _, name := range basics {
-		if sc := l.Named(name); sc >= 0 {
-			v, _ := l.Scenarios[sc].Expect(lock)
-			if slices.ContainsFunc(v, func(c trace.Code) bool { return slices.Contains(forbidden, c) }) {
-				return name
-			}
-		}
+	i := l.Strategy(lock)
+	if i < 0 {
+		return ""
 	}
-	return ""
+	name, _, _ := advice.Flaw(l.Strategies[i], func(scenario, lock string) (v trace.Verdict, known bool) {
+		if sc := l.Named(scenario); sc >= 0 {
+			return l.Scenarios[sc].Expect(lock)
+		}
+		return nil, false
+	})
+	return name
 }
 
 // whole reports whether each failure has a lock that shows none.
