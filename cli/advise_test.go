@@ -76,7 +76,8 @@ func TestEverythingIsExplained(t *testing.T) {
 	for name, want := range map[string][]string{
 		"FR":           {trace.FR.Meaning()[1:], "naive_del.go:", "foreign release: A's DEL removes B's record", "lockstep run naive-del late-release", "in none:", "foreign-release"},
 		"dn":           {trace.DN.Meaning()[1:], "does not count against a lock"},
-		"setpx-lua":    {"Chinese article, its lock (浅谈 Redis 分布式锁实现, docs/sources/chinese.md)", "(https://redis.io/docs/", "strategies/setpx_lua.go", "Claim 1:", "SW OV", "pause-past-ttl"},
+		"setpx-lua":    {"Chinese article, its lock (浅谈 Redis 分布式锁实现, docs/sources/chinese.md)", "(https://redis.io/docs/", "strategies/setpx_lua.go", "Claim 1, while 6 conditions hold:", "In each run above that shows DG a condition is broken.", "SW OV", "pause-past-ttl"},
+		"fenced":       {"Claim 3, while 6 conditions hold: With a fencing token there is no SW", "In each run above that shows SW a condition is broken."},
 		"late-release": {fmt.Sprintf("%d locks, just run", len(strategies.All())), "DG OV FR", "lockstep explain foreign-release"},
 		"fencing":      {"docs/failures/fencing.md", "Remedy:"},
 		"Lease":        {"token, deadline"},

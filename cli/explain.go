@@ -171,11 +171,12 @@ func glossary() string {
 
 // claimText is a claim, and where its conditions are.
 func claimText(n int) string {
-	text := claims.All[n-1].Text
+	label, text := fmt.Sprintf("Claim %d:", n), claims.All[n-1].Text
 	if k := len(claims.All[n-1].Assumptions); k > 0 {
-		text += fmt.Sprintf(" Its %s: lockstep explain claim %d.", report.Count(k, "condition"), n)
+		label = fmt.Sprintf("Claim %d, while %s hold:", n, report.Count(k, "condition"))
+		text += fmt.Sprintf(" The conditions: lockstep explain claim %d.", n)
 	}
-	return wrap(fmt.Sprintf("Claim %d:", n), 2, text)
+	return wrap(label, 2, text)
 }
 
 // explainWord is a word with its meaning, and where more is to be read.
@@ -414,12 +415,21 @@ func explainLock(st strategies.Strategy) string {
 	fmt.Fprintf(&b, "\nUnder %d scenarios, just run\n", len(cells))
 	b.WriteString(byVerdict(cells, func(c *scenarios.Cell) string { return c.Scenario.Name }))
 	for i, c := range claims.All {
-		if slices.Contains(c.Of, st.Name) {
-			b.WriteString("\n" + claimText(i+1))
+		if !slices.Contains(c.Of, st.Name) {
+			continue
+		}
+		b.WriteString("\n" + claimText(i+1))
+		if slices.ContainsFunc(cells, func(run scenarios.Cell) bool { return shows(&run, c.Never) }) {
+			b.WriteString(wrap(" ", 2, fmt.Sprintf("In each run above that shows %s a condition is broken.", strings.Join(c.Never, " or "))))
 		}
 	}
 	fmt.Fprintf(&b, "\nAll schedules: lockstep explore %s\n", st.Name)
 	return b.String()
+}
+
+// shows reports whether a run shows one of some codes.
+func shows(c *scenarios.Cell, codes []string) bool {
+	return c.Err == nil && slices.ContainsFunc(c.Trace.Verdict(), func(code trace.Code) bool { return slices.Contains(codes, code.String()) })
 }
 
 func explainScenario(s *scenarios.Scenario) string {

@@ -184,7 +184,7 @@ func All() []Strategy {
 		},
 		{
 			Name:    "setpx-watch",
-			Summary: "SET NX PX with a unique token; WATCH, GET, MULTI, DEL, EXEC: right on one server, without a script",
+			Summary: "SET NX PX with a unique token; WATCH, GET, MULTI, DEL, EXEC: right within its assumptions, without a script",
 			Source:  "redis-py 1031, done right; Redis in Action",
 			File:    "setpx_watch.go", Nodes: 1, Timeout: goRedisTimeout, Retry: redisPyPoll,
 			Like: "setpx-lua", LikeBecause: "a transaction under WATCH compares and deletes at once, as the script does",
@@ -192,7 +192,7 @@ func All() []Strategy {
 		},
 		{
 			Name:    "setpx-delex",
-			Summary: "SET NX PX with a unique token, DELEX IFEQ: right on one server, without a script",
+			Summary: "SET NX PX with a unique token, DELEX IFEQ: right within its assumptions, without a script",
 			Source:  "Redis documentation, DELEX",
 			File:    "setpx_delex.go", Nodes: 1, Timeout: goRedisTimeout, Retry: pollForever,
 			Like: "setpx-lua", LikeBecause: "DELEX IFEQ compares and deletes at once, as the script does",
@@ -200,7 +200,7 @@ func All() []Strategy {
 		},
 		{
 			Name:    "setpx-lua",
-			Summary: "SET NX PX with a unique token, compare-and-delete in Lua: right on one server",
+			Summary: "SET NX PX with a unique token, compare-and-delete in Lua: right within its assumptions",
 			Source:  "Chinese article, its lock; English article, its lock; Redis documentation, distributed locks",
 			File:    "setpx_lua.go", Nodes: 1, Timeout: goRedisTimeout, Retry: oneTry,
 			New: single(NewSetPXLua), Scripts: []*redis.Script{compareAndDelete},
