@@ -41,14 +41,19 @@ func Defaults(s strategies.Strategy) explore.Bounds {
 	b.Nodes = s.Nodes
 	b.Remembers = true
 	b.Extend = extends(s)
-	b.Codes = trace.Verdict{trace.DG, trace.FR, trace.PD}
-	if b.Extend {
-		b.Codes = append(b.Codes, trace.GAP).Sorted()
+	b.Codes = codes(s, b.Extend)
+	return b
+}
+
+func codes(s strategies.Strategy, extended bool) trace.Verdict {
+	v := trace.Verdict{trace.DG, trace.FR, trace.PD}
+	if extended {
+		v = append(v, trace.GAP)
 	}
 	if s.Fences {
-		b.Codes = append(b.Codes, trace.SW).Sorted()
+		v = append(v, trace.SW)
 	}
-	return b
+	return v.Sorted()
 }
 
 // extends reports whether a lock can extend its leases. A constructor that needs more than its
@@ -247,8 +252,12 @@ func complete(t testing.TB, s strategies.Strategy) strategies.Strategy {
 
 func bounds(s strategies.Strategy, adjust []Adjust) explore.Bounds {
 	b := Defaults(s)
+	usual, extended := slices.Clone(b.Codes), b.Extend
 	for _, f := range adjust {
 		f(&b)
+	}
+	if b.Extend != extended && slices.Equal(b.Codes, usual) {
+		b.Codes = codes(s, b.Extend)
 	}
 	return b
 }

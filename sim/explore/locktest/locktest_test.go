@@ -547,6 +547,32 @@ func TestExtendIsCalled(t *testing.T) {
 	w.says(t, false, `^  UNTRIED +the lock can extend a lease, and no caller did`)
 }
 
+// racer is a lock of two functions whose Extend looks first and prolongs afterwards.
+type racer struct {
+	extender
+}
+
+func (r *racer) Extend(ctx context.Context, lease *strategies.Lease) error {
+	if held, err := r.rdb.Get(ctx, r.key).Result(); err != nil || held != lease.Token {
+		return errors.Join(err, strategies.ErrNotHeld)
+	}
+	return r.rdb.PExpire(ctx, r.key, r.TTL).Err()
+}
+
+// TestExtensionsAreJudged: nobody has to ask for the code of extensions if callers extend, and who has
+// told them not to isn't told that nobody did.
+func TestExtensionsAreJudged(t *testing.T) {
+	lock := strategies.Strategy{New: func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+		return &racer{extender{locktest.Functions(take, compare, errTaken)(nodes, key, o), nodes[0], key, o}}
+	}}
+	w := watching(t)
+	locktest.Holds(w, lock, func(b *explore.Bounds) { b.Cycles = 1 })
+	w.says(t, true, `GAP, broken continuity`)
+	w = watching(t)
+	locktest.Holds(w, lock, func(b *explore.Bounds) { b.Extend = false })
+	w.says(t, false, `holds within these bounds`, `^  UNTRIED`)
+}
+
 // TestPromisesTooMuch: a fault in the bounds that never finds an occasion fails the test, and
 // so do callers that are to extend leases of a lock that can't.
 func TestPromisesTooMuch(t *testing.T) {
