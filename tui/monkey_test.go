@@ -20,9 +20,16 @@ import (
 	"lockstep/tui/tuitest"
 )
 
-// monkeySteps is 100,000 in the larger run of continuous integration. So many take more than one likes to wait for
-// after every change, and a tenth of them gets nearly everywhere.
-var monkeySteps = flag.Int("monkey", testenv.Count(10_000, 100_000), "how many keys TestMonkey presses")
+// monkeySteps is 100,000 in the larger run of continuous integration: so many take more than one likes to wait for after
+// every change. A fifth of them gets everywhere.
+var monkeySteps = flag.Int("monkey", keys(), "how many keys TestMonkey presses")
+
+func keys() int {
+	if !testenv.CI() {
+		return 4_000
+	}
+	return testenv.Count(10_000, 100_000)
+}
 
 // Keys, clicks and sizes by the ten thousand, in any order, over traces of every
 // kind: nothing panics, no frame is larger than its window, none loses its footer.

@@ -129,7 +129,10 @@ func win(t *testing.T, a *tuitest.App, s *Game) {
 func TestLevelsAreWonByTheirHints(t *testing.T) {
 	testenv.LongRaced(t)
 	alike := []string{"setnx.PD.crash", "setnx-expire.PD.crash", "setnx-expire.PD.reply-lost", "naive-del.FR.pause", "naive-del.FR.duplicate", "setpx-lua.SW.pause"}
-	for _, l := range scenarios.Levels() {
+	for i, l := range scenarios.Levels() {
+		if !testenv.Some(i, 2) {
+			continue
+		}
 		t.Run(l.Name(), func(t *testing.T) {
 			a, s := openLevel(t, l.Name())
 			win(t, a, s)

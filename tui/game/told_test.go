@@ -381,7 +381,7 @@ func TestNothingYet(t *testing.T) {
 func TestHintsAreRowsOfTheList(t *testing.T) {
 	testenv.LongRaced(t)
 	for i, l := range scenarios.Levels() {
-		if !testenv.Some(i, 3) {
+		if !testenv.Some(i, 8) {
 			continue
 		}
 		a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), l.Name())

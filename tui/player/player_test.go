@@ -209,7 +209,7 @@ func TestPlayingStopsWhereOneShouldLook(t *testing.T) {
 func TestEveryRealRunCanBeDrawn(t *testing.T) {
 	for i, sc := range scenarios.All() {
 		for j, st := range strategies.All() {
-			if !testenv.Some((i+j)%16/2, 8) { // two of sixteen, in both sizes
+			if !testenv.Some((i+j)%32/2, 16) { // two of 32, in both sizes
 				continue
 			}
 			size := [][2]int{{80, 24}, {140, 40}}[(i+j)%2] // every lock and every scenario in both, no cell in two
@@ -636,6 +636,9 @@ func TestShownRunIsKnown(t *testing.T) {
 	c := app.Grid.At(lib.Named("late-release"), lib.Strategy("naive-del"))
 	if !c.Known || !slices.Equal(c.Verdict, p.Run.Verdict()) || app.Grid.Known != 1 {
 		t.Errorf("%+v, and %d are known", c, app.Grid.Known)
+	}
+	if !testenv.CI() {
+		return // the list has the rest of the runs run
 	}
 	if a.Press("c"); !strings.Contains(a.View(), "naive-del") || strings.Contains(a.View(), "naive-del              ··") {
 		t.Errorf("the list doesn't know it:\n%s", a.View())
