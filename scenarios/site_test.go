@@ -1,4 +1,4 @@
-package site
+package scenarios_test
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"lockstep/scenarios"
+	"lockstep/scenarios/site"
 )
 
 var link = regexp.MustCompile(`<a href="([^"]*)"`)
@@ -18,7 +19,7 @@ var link = regexp.MustCompile(`<a href="([^"]*)"`)
 // goes through all of them, and no page asks for anything else.
 func TestSiteOfTheCourse(t *testing.T) {
 	lessons := scenarios.Course()
-	files, err := Course(lessons)
+	files, err := site.Course(lessons)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +33,7 @@ func TestSiteOfTheCourse(t *testing.T) {
 		}
 		pages[f.Name] = string(f.Content)
 	}
-	if len(pages) != steps+1 || pages[Index] == "" {
+	if len(pages) != steps+1 || pages[site.Index] == "" {
 		t.Fatalf("%d pages for %d steps", len(pages), steps)
 	}
 	for name, page := range pages {
@@ -46,17 +47,17 @@ func TestSiteOfTheCourse(t *testing.T) {
 		}
 	}
 	for _, want := range []string{`<span class="bad">!! permanent deadlock (PD)</span>`, `<b>~ bounded blocking (BD): reported, but no failure</b>`, `<b>~ unavailability (UA): reported`} {
-		if !strings.Contains(pages[Index], want) {
+		if !strings.Contains(pages[site.Index], want) {
 			t.Errorf("the contents have no %s", want)
 		}
 	}
-	if strings.Contains(pages[Index], "!! bounded blocking (BD)") {
+	if strings.Contains(pages[site.Index], "!! bounded blocking (BD)") {
 		t.Error("the contents call a reported wait a failure")
 	}
-	if n := len(link.FindAllString(pages[Index], -1)); n != steps {
+	if n := len(link.FindAllString(pages[site.Index], -1)); n != steps {
 		t.Errorf("the contents have %d links", n)
 	}
-	at, seen := name(lessons, 0, 0), 0
+	at, seen := "01-"+lessons[0].Name+"-1.html", 0
 	for next := regexp.MustCompile(`<a href="([^"]*)">Next`); at != ""; seen++ {
 		m := next.FindStringSubmatch(pages[at])
 		if at = ""; m != nil {
@@ -69,7 +70,7 @@ func TestSiteOfTheCourse(t *testing.T) {
 	if !strings.Contains(pages["06-release-1.html"], "The same with") && !strings.Contains(pages["06-release-1.html"], `"other":`) {
 		t.Error("the first step of the lesson on releases has no second run")
 	}
-	again, err := Course(lessons[:1])
+	again, err := site.Course(lessons[:1])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +81,7 @@ func TestSiteOfTheCourse(t *testing.T) {
 
 // A playlist's site has its runs in order, the words around them, and a page for each, which opens at the beginning, as these scripts ask something;
 // and the next lock under the same scenario below, unless that asks about it.
-func TestPlaylist(t *testing.T) {
+func TestSiteOfAPlaylist(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "talk.txt")
 	if err := os.WriteFile(file, []byte("say Look at this.\nlesson release 1\nnaive-del pause-past-ttl\nfenced pause-past-ttl\nget-then-del release-gap\nsetpx-lua release-gap\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -89,7 +90,7 @@ func TestPlaylist(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := Playlist(list)
+	files, err := site.Playlist(list)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,15 +101,15 @@ func TestPlaylist(t *testing.T) {
 	names := []string{"01-naive-del.html", "02-naive-del.html", "03-fenced.html", "04-get-then-del.html", "05-setpx-lua.html"}
 	at, asking := 0, 3
 	for _, want := range append(names, list.Showings[0].Closing) {
-		if !strings.Contains(pages[Index], template.HTMLEscapeString(want)) {
-			t.Errorf("the contents have no %q:\n%s", want, pages[Index])
+		if !strings.Contains(pages[site.Index], template.HTMLEscapeString(want)) {
+			t.Errorf("the contents have no %q:\n%s", want, pages[site.Index])
 		}
 	}
 	if !strings.Contains(pages[names[0]], `<p id="before">Look at this. `) || strings.Contains(pages[names[1]], `id="before"`) {
 		t.Error("the words before a run are not on its page, or on another's")
 	}
 	for i, name := range names {
-		next := strings.Index(pages[Index], name)
+		next := strings.Index(pages[site.Index], name)
 		if next < at || pages[name] == "" {
 			t.Errorf("%s is not in its order, or not there", name)
 		}
@@ -143,7 +144,7 @@ func TestContentsKeepWhatIsAsked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	talk, err := Playlist(list)
+	talk, err := site.Playlist(list)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,14 +153,14 @@ func TestContentsKeepWhatIsAsked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lesson, err := Course(lessons[n-1 : n])
+	lesson, err := site.Course(lessons[n-1 : n])
 	if err != nil {
 		t.Fatal(err)
 	}
 	closed := regexp.MustCompile(`(?s)<details>.*?</details>`)
 	outcomes := regexp.MustCompile(`!!|~ |ok: |deadlock|blocking|for ever|removes`)
-	for what, site := range map[string][]File{"the playlist": talk, "the lesson": lesson} {
-		all := string(site[len(site)-1].Content)
+	for what, pages := range map[string][]site.File{"the playlist": talk, "the lesson": lesson} {
+		all := string(pages[len(pages)-1].Content)
 		shown := closed.ReplaceAllString(all[strings.Index(all, "<ol>"):], "")
 		told := outcomes.FindAllString(shown, -1)
 		if what == "the playlist" && strings.Join(told, " ") != "!! removes" { // of release-gap, which asks nothing
@@ -186,7 +187,7 @@ func TestContentsDescribeTheRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := Playlist(list)
+	files, err := site.Playlist(list)
 	if err != nil {
 		t.Fatal(err)
 	}

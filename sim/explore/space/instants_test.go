@@ -1,23 +1,24 @@
-package instants
+package space
 
 import (
 	"slices"
 	"testing"
 
 	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/instants"
 )
 
 // TestSinceWhich: nobody knows since which reading a span runs that ends at a threshold. It is
 // taken for one since each reading that it can be.
 func TestSinceWhich(t *testing.T) {
-	in := Set{Far: 1_200_000}
+	in := instants.Set{Far: 1_200_000}
 	in.ReadsOn(behaviour.Reading{At: 19_000, Last: 14_000, Earlier: []int32{0, 2000, 14_000}})
 	if want := []int32{4999, 5000, 16_999, 17_000, 18_999, 19_000}; !slices.Equal(in.Later, want) {
 		t.Errorf("%v, not %v", in.Later, want)
 	}
 	const ttl = 12_000
 	for _, age := range []int64{20_000, 28_000} { // since 0 and 1,200,000; nearer to a TTL are 6,000 and 14,000
-		in := Set{Far: 1_200_000, Guess: ttl + OverStamp}
+		in := instants.Set{Far: 1_200_000, Guess: ttl + instants.OverStamp}
 		date := in.Falls(&behaviour.Thresholds{Wall: []int64{age, 1_200_000 + age}, Read: []int64{0, 14_000, 1_200_000, 1_214_000}}, ttl)
 		if date || !slices.Contains(in.Stamps, int32(age)) {
 			t.Errorf("a stamp that falls due at the age of %d: %v, %t", age, in.Stamps, date)
@@ -29,8 +30,8 @@ func TestSinceWhich(t *testing.T) {
 // readings one just after the other only the first explains a threshold.
 func TestGuesses(t *testing.T) {
 	const ttl = 12_000
-	in := First(ttl, 3000, Jumps{})
-	if next := in.NextStamp([]int32{0}, 0); next != ttl+OverStamp {
+	in := instants.First(ttl, 3000, instants.Jumps{})
+	if next := in.NextStamp([]int32{0}, 0); next != ttl+instants.OverStamp {
 		t.Errorf("nothing is known, and the first instant is %d", next)
 	}
 	if left := in.Age([]int32{20_000, 20_000}, 1); len(left) != 1 {
@@ -49,7 +50,7 @@ func TestGuesses(t *testing.T) {
 // reading.
 func TestSeconds(t *testing.T) {
 	const ttl = 12_000
-	in := First(ttl, 3000, Jumps{})
+	in := instants.First(ttl, 3000, instants.Jumps{})
 	in.Falls(&behaviour.Thresholds{Wall: []int64{14_000, 27_000}, Seconds: []int64{14_000}, Read: []int64{0, 13_999}}, ttl)
 	if len(in.Stamps) > 0 || !slices.Equal(in.Seconds, []int32{14_000}) || in.Guess != 0 {
 		t.Errorf("%v %v %d", in.Stamps, in.Seconds, in.Guess)
@@ -64,19 +65,19 @@ func TestSeconds(t *testing.T) {
 // TestJumps: a clock that was read may be ahead of the one that is read later, or behind, by as many
 // jumps as there are. In whole seconds it also counts of which fraction of one it was.
 func TestJumps(t *testing.T) {
-	in := First(12_000, 3000, Jumps{By: 14_000, Most: 1})
+	in := instants.First(12_000, 3000, instants.Jumps{By: 14_000, Most: 1})
 	in.Falls(&behaviour.Thresholds{Ages: []int64{17_000}}, 12_000)
 	next(t, in, 0, 2999, 3000, 16_999, 17_000, 30_999, 31_000)
 	if len(in.Age([]int32{0}, 30_000)) != 1 || len(in.Age([]int32{0}, 31_000)) != 0 {
 		t.Error("a reading matters until it is as old as that")
 	}
-	in = First(900, 3000, Jumps{By: 2900, Most: 1})
+	in = instants.First(900, 3000, instants.Jumps{By: 2900, Most: 1})
 	in.Falls(&behaviour.Thresholds{Seconds: []int64{5000}}, 900)
 	next(t, in, 50, 1999, 2000, 2099, 2100, 4099, 4100, 4899, 4900, 4999, 5000, 6999, 7000, 7899, 7900)
 }
 
 // next checks at which times a clock comes to instants that was read at one.
-func next(t *testing.T, in *Set, at int32, want ...int32) {
+func next(t *testing.T, in *instants.Set, at int32, want ...int32) {
 	t.Helper()
 	var got []int32
 	for now := at; ; {
@@ -97,7 +98,7 @@ func next(t *testing.T, in *Set, at int32, want ...int32) {
 func TestTwice(t *testing.T) {
 	all := behaviour.Thresholds{Wall: []int64{3000, 9000}, Read: []int64{0, 3000, 6000}}
 	for _, told := range [][]behaviour.Told{nil, {{At: 3000, Since: []int64{0}}, {At: 9000, Since: []int64{3000}}}} {
-		in := First(12_000, 3000, Jumps{})
+		in := instants.First(12_000, 3000, instants.Jumps{})
 		all.Told = told
 		in.Falls(&all, 12_000)
 		if slices.Contains(in.Stamps, 6000) != (told != nil) {
@@ -109,7 +110,7 @@ func TestTwice(t *testing.T) {
 // TestYoung: an age is a span that may be about to begin, for a stamp not to be due when a record has
 // gone.
 func TestYoung(t *testing.T) {
-	in := First(12_000, 3000, Jumps{By: 14_000, Most: 1})
+	in := instants.First(12_000, 3000, instants.Jumps{By: 14_000, Most: 1})
 	in.Patience = 0
 	in.Falls(&behaviour.Thresholds{Ages: []int64{5000}, Seconds: []int64{9000}}, 12_000)
 	var left []int32
@@ -131,7 +132,7 @@ func TestTold(t *testing.T) {
 		{behaviour.Thresholds{Rounded: []int64{2}}, []int32{1500, 1501}},
 		{behaviour.Thresholds{Replies: []int64{2}}, []int32{2, 3, 1500, 1501, 2000, 2001}},
 	} {
-		in := First(12_000, 3000, Jumps{})
+		in := instants.First(12_000, 3000, instants.Jumps{})
 		in.Lives(&tc.told, nil)
 		if !slices.Equal(in.Left, tc.want) {
 			t.Errorf("%+v: %v, not %v", tc.told, in.Left, tc.want)
@@ -141,7 +142,7 @@ func TestTold(t *testing.T) {
 
 // TestWithin: a round with more instants than were needed stands.
 func TestWithin(t *testing.T) {
-	all := First(12_000, 3000, Jumps{})
+	all := instants.First(12_000, 3000, instants.Jumps{})
 	few := *all
 	few.Patience, few.Guess = 0, 0
 	other := few
@@ -162,7 +163,7 @@ func TestCrowded(t *testing.T) {
 	for i := range int64(19) {
 		told.Seconds = append(told.Seconds, 1000+1000*i)
 	}
-	in := First(ttl, 3000, Jumps{})
+	in := instants.First(ttl, 3000, instants.Jumps{})
 	if date := in.Falls(&told, ttl); date || slices.Contains(in.Stamps, due) || !in.Crowded() {
 		t.Errorf("%d ages and %d in seconds: %v, crowded %t", len(in.Stamps), len(in.Seconds), in.Stamps, in.Crowded())
 	}

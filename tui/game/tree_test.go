@@ -1,4 +1,4 @@
-package tried
+package game
 
 import (
 	"strings"
@@ -8,6 +8,7 @@ import (
 	"lockstep/sim"
 	"lockstep/sim/explore"
 	"lockstep/strategies"
+	"lockstep/tui/tried"
 )
 
 // setup is that of a search of the simplest lock.
@@ -22,7 +23,7 @@ func setup(t *testing.T) sim.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Scenario = Label
+	cfg.Scenario = tried.Label
 	return cfg
 }
 
@@ -31,31 +32,31 @@ func step(client, count int) sim.Move { return sim.Move{Who: sim.SetOf(client), 
 
 // A tree comes back as it was written, with all its branches and the place of the reader in it.
 func TestTreeComesBack(t *testing.T) {
-	cfg, root := setup(t), &Branch{}
+	cfg, root := setup(t), &tried.Branch{}
 	a := root.Grow([]sim.Move{step(0, 2)})
 	here := a.Grow([]sim.Move{{Wait: time.Second}})
 	root.Grow([]sim.Move{step(1, 1)}).Grow([]sim.Move{step(0, 1)})
 	root.Last = 0
-	data, err := Write(cfg, root, here)
+	data, err := tried.Write(cfg, root, here)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, stood, err := Read(data, Setup(cfg))
+	again, stood, err := tried.Read(data, tried.Setup(cfg))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := Write(cfg, again, stood); err != nil || string(got) != string(data) {
+	if got, err := tried.Write(cfg, again, stood); err != nil || string(got) != string(data) {
 		t.Errorf("%s comes back as %s, %v", data, got, err)
 	}
-	if stood.Depth != 2 || len(again.Tried) != 2 || again.Last != 0 || Text(cfg, stood.Moves()) != Text(cfg, here.Moves()) {
-		t.Errorf("the reader stands at %s of %s", Text(cfg, stood.Moves()), data)
+	if stood.Depth != 2 || len(again.Tried) != 2 || again.Last != 0 || tried.Text(cfg, stood.Moves()) != tried.Text(cfg, here.Moves()) {
+		t.Errorf("the reader stands at %s of %s", tried.Text(cfg, stood.Moves()), data)
 	}
 }
 
 // A tree of another setup, and one whose moves are in no order, are refused.
 func TestBrokenTreesAreRefused(t *testing.T) {
 	cfg := setup(t)
-	good, err := Write(cfg, &Branch{}, nil)
+	good, err := tried.Write(cfg, &tried.Branch{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,7 @@ func TestBrokenTreesAreRefused(t *testing.T) {
 		strings.Replace(string(good), "setnx", "naive-del", 1):                 "another setup",
 		strings.Replace(string(good), "null", `[{"after":0,"move":"A:1"}]`, 1): "comes before the one that it follows",
 	} {
-		if _, _, err := Read([]byte(text), Setup(cfg)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := tried.Read([]byte(text), tried.Setup(cfg)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s is read with %v", text, err)
 		}
 	}
@@ -72,7 +73,7 @@ func TestBrokenTreesAreRefused(t *testing.T) {
 
 // The same move is the same branch, however often it is tried; with another number of steps it is another.
 func TestChildIsTheMoveThatWasMade(t *testing.T) {
-	root := &Branch{}
+	root := &tried.Branch{}
 	one, two := root.Grow([]sim.Move{step(0, 1)}), root.Grow([]sim.Move{step(0, 2)})
 	if root.Child([]sim.Move{step(0, 1)}) != one || root.Last != 0 || root.Child([]sim.Move{step(0, 2)}) != two || root.Last != 1 || root.Child([]sim.Move{step(1, 1)}) != nil {
 		t.Error("the branches are mistaken for each other")
@@ -88,8 +89,8 @@ func TestCountIsOfMoves(t *testing.T) {
 		2: {step(0, 1), step(1, 1)},
 		3: {step(0, 1), {Wait: time.Second}, step(1, 1)},
 	} {
-		if got := Count(cfg, nil, path); got != n {
-			t.Errorf("%s are %d moves, want %d", Text(cfg, path), got, n)
+		if got := tried.Count(cfg, nil, path); got != n {
+			t.Errorf("%s are %d moves, want %d", tried.Text(cfg, path), got, n)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package report
+package explore_test
 
 import (
 	"reflect"
@@ -8,11 +8,12 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/explore/report"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
-func text(items []Item) string {
+func text(items []report.Item) string {
 	var b strings.Builder
 	for _, i := range items {
 		b.WriteString(i.String() + "\n")
@@ -32,7 +33,7 @@ func defaults(t *testing.T) explore.Bounds {
 // The bounds tell how often a lock tries, and how soon.
 func TestTriesAreStated(t *testing.T) {
 	b := defaults(t)
-	clients := func() string { return Bounds(&b)[0].Text }
+	clients := func() string { return report.Bounds(&b)[0].Text }
 	if text := clients(); strings.Contains(text, "tries") {
 		t.Error(text)
 	}
@@ -83,8 +84,8 @@ func TestEveryBoundIsSaid(t *testing.T) {
 		if f.Name == "Waits" {
 			b.Cycles = explore.Any
 		}
-		before := text(Bounds(&b))
-		if change(&b); text(Bounds(&b)) == before {
+		before := text(report.Bounds(&b))
+		if change(&b); text(report.Bounds(&b)) == before {
 			t.Errorf("%s makes no difference to\n%s", f.Name, before)
 		}
 	}
@@ -105,7 +106,7 @@ func TestText(t *testing.T) {
 	say := func(r *explore.Result) string {
 		var all []string
 		for _, f := range r.Findings() {
-			all = append(all, f.Code.String()+" "+Text(f))
+			all = append(all, f.Code.String()+" "+report.Text(f))
 		}
 		return strings.Join(all, "\n")
 	}
@@ -120,27 +121,27 @@ func TestText(t *testing.T) {
 	}
 	r := result(t, false)
 	r.Violated = nil
-	if got, want := Text(r.Finding(trace.FR)), "foreign release: violated; some schedule shows it, and there was no time to find the least"; got != want {
+	if got, want := report.Text(r.Finding(trace.FR)), "foreign release: violated; some schedule shows it, and there was no time to find the least"; got != want {
 		t.Errorf("a violation without its least schedule is %s", got)
 	}
 }
 
 func TestCovered(t *testing.T) {
 	r := result(t, false)
-	if got, want := Covered(r).Text, "not every schedule within these bounds: it was stopped"; got != want {
+	if got, want := report.Covered(r).Text, "not every schedule within these bounds: it was stopped"; got != want {
 		t.Errorf("got %s", got)
 	}
 	r.Complete = true
-	if got, want := Covered(r).Text, "every schedule within these bounds; "; !strings.HasPrefix(got, want) {
+	if got, want := report.Covered(r).Text, "every schedule within these bounds; "; !strings.HasPrefix(got, want) {
 		t.Errorf("got %s", got)
 	}
 	r.Threads = true
-	if got, want := Covered(r).Text, "in which the threads of one client act by turns"; !strings.Contains(got, want) {
+	if got, want := report.Covered(r).Text, "in which the threads of one client act by turns"; !strings.Contains(got, want) {
 		t.Errorf("got %s", got)
 	}
 	r.Closed, r.UnderWay = true, 3
 	for _, want := range []string{"every schedule, with any number of cycles", "of which there are 2", "requests held up at a time, at most 3"} {
-		if got := Covered(r).Text; !strings.Contains(got, want) || strings.Contains(got, "within") {
+		if got := report.Covered(r).Text; !strings.Contains(got, want) || strings.Contains(got, "within") {
 			t.Errorf("no %q in %s", want, got)
 		}
 	}
@@ -167,7 +168,9 @@ func TestEveryVacuityIsSaid(t *testing.T) {
 		}
 		r := result(t, true)
 		r.Bounds.Codes = append(r.Bounds.Codes, trace.PD)
-		said := func() string { return text(Worth(r)) + Text(r.Finding(trace.DG)) + Text(r.Finding(trace.PD)) }
+		said := func() string {
+			return text(report.Worth(r)) + report.Text(r.Finding(trace.DG)) + report.Text(r.Finding(trace.PD))
+		}
 		before := said()
 		if change(&r.Vacuity); said() == before {
 			t.Errorf("Vacuity.%s makes no difference to\n%s", f.Name, before)
@@ -180,7 +183,7 @@ func TestEffortAndWorth(t *testing.T) {
 	r.Vacuity.Reacquired = false
 	r.Near = explore.NearMisses{Refused: 1, Compared: 2, NotHeld: 3, Fenced: 1}
 	r.Vacuity.Unused = []explore.FaultKind{explore.HoldRequest}
-	got := text(Effort(r)) + " " + text([]Item{Code(r)}) + " " + text(Worth(r))
+	got := text(report.Effort(r)) + " " + text([]report.Item{report.Code(r)}) + " " + text(report.Worth(r))
 	for _, want := range []string{
 		"states 12,345 situations, among them all that schedules of 12 choices or fewer lead to", "choices 1 followed", "Redis really executed 48 commands",
 		"near what kept schedules from going wrong, over all choices: 1 refusal of a client that asked for the lock; 2 comparisons in a release that found another's token, or none; " +
@@ -196,13 +199,13 @@ func TestEffortAndWorth(t *testing.T) {
 // TestListsAreSet: each entry of a list begins a line, and its further lines are indented as far as its text.
 func TestListsAreSet(t *testing.T) {
 	long := strings.Repeat("word ", 30)
-	lines := strings.Split(Item{"instants", "These:\n- one;\n- " + long + "\nNo more"}.String(), "\n")
+	lines := strings.Split(report.Item{Label: "instants", Text: "These:\n- one;\n- " + long + "\nNo more"}.String(), "\n")
 	want := []string{"  instants  These:", "            - one;", "            - word", "              word", "            No more"}
 	if len(lines) != len(want) {
 		t.Fatalf("%q", lines)
 	}
 	for i, l := range lines {
-		if !strings.HasPrefix(l, want[i]) || len(l) > Page {
+		if !strings.HasPrefix(l, want[i]) || len(l) > report.Page {
 			t.Errorf("%q, expected %q", l, want[i])
 		}
 	}
@@ -216,7 +219,7 @@ func TestFaults(t *testing.T) {
 	want := "bounds 2 clients, each of which asks for the lock once; at most 1 crash of a client and 1 pause of a client " +
 		"fault A is paused (tried without: no FR) fault B crashes (it happens without as well) " +
 		"fault a reply is lost (tried without: FR takes another fault instead)"
-	if got := text(Faults(v)); got != want {
+	if got := text(report.Faults(v)); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
@@ -225,20 +228,21 @@ func TestFaults(t *testing.T) {
 func TestJumpsAreSaid(t *testing.T) {
 	b := defaults(t)
 	jumps := "; a clock that jumps does so by 14s, forward or back"
-	if got := text(Bounds(&b)); strings.Contains(got, jumps) {
+	if got := text(report.Bounds(&b)); strings.Contains(got, jumps) {
 		t.Errorf("without a jump: %s", got)
 	}
 	b.Faults[explore.ServerClock] = 1
-	if got := text(Bounds(&b)); !strings.Contains(got, jumps) {
+	if got := text(report.Bounds(&b)); !strings.Contains(got, jumps) {
 		t.Error(got)
 	}
 }
 
 func TestItemsFitAPage(t *testing.T) {
+	const indent = 2 + 9 + 1 // the longest label, in its column
 	b := defaults(t)
-	for _, i := range Bounds(&b) {
+	for _, i := range report.Bounds(&b) {
 		for n, line := range strings.Split(i.String(), "\n") {
-			if len(line) > Page || n > 0 && !strings.HasPrefix(line, strings.Repeat(" ", labelWidth+3)) {
+			if len(line) > report.Page || n > 0 && !strings.HasPrefix(line, strings.Repeat(" ", indent)) {
 				t.Errorf("%s: %q", i.Label, line)
 			}
 		}
@@ -251,7 +255,7 @@ func TestCount(t *testing.T) {
 		what string
 		want string
 	}{{0, "fault", "no fault"}, {1, "switch", "1 switch"}, {2, "switch", "2 switches"}, {1234567, "access", "1,234,567 accesses"}} {
-		if got := Count(tt.n, tt.what); got != tt.want {
+		if got := report.Count(tt.n, tt.what); got != tt.want {
 			t.Errorf("%d of %q is %q, want %q", tt.n, tt.what, got, tt.want)
 		}
 	}
@@ -259,8 +263,8 @@ func TestCount(t *testing.T) {
 
 // Live neither wraps nor leaves the terminal so: a line that is too long would go on in rows that the next can't overwrite.
 func TestLive(t *testing.T) {
-	if got := Live("12 states"); got != "\r\x1b[K\x1b[?7l12 states\x1b[?7h" || Live("") != "\r\x1b[K" {
-		t.Errorf("%q %q", got, Live(""))
+	if got := report.Live("12 states"); got != "\r\x1b[K\x1b[?7l12 states\x1b[?7h" || report.Live("") != "\r\x1b[K" {
+		t.Errorf("%q %q", got, report.Live(""))
 	}
 }
 
@@ -274,7 +278,7 @@ func TestStampsAreStated(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := text(Effort(r)); strings.Contains(got, "the greater may be missed") != said {
+		if got := text(report.Effort(r)); strings.Contains(got, "the greater may be missed") != said {
 			t.Errorf("%s: %s", name, got)
 		}
 	}

@@ -1,4 +1,4 @@
-package picker
+package tui
 
 import (
 	"fmt"
@@ -8,14 +8,15 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"lockstep/tui/draw"
+	"lockstep/tui/picker"
 	"lockstep/tui/screen"
 	"lockstep/tui/tuitest"
 )
 
-func TestScreens(t *testing.T) {
+func TestPicker(t *testing.T) {
 	tuitest.EachFrame(t, "picker", func(t *testing.T, name string, w, h int, th *draw.Theme) {
 		app := tuitest.HandmadeApp(tuitest.Shelf(tuitest.Handmade), th)
-		p := Strategies(app, "Which lock?  (the scenario stays, and the place in it)", 0, 0, nil)
+		p := picker.Strategies(app, "Which lock?  (the scenario stays, and the place in it)", 0, 0, nil)
 		tuitest.Golden(t, name, tuitest.Open(t, w, h, app, p, nil).View())
 	})
 }
@@ -24,11 +25,11 @@ func TestScreens(t *testing.T) {
 func TestDescriptionIsBesideTheList(t *testing.T) {
 	app := tuitest.HandmadeApp(tuitest.Shelf(tuitest.Handmade), tuitest.PlainTheme(false))
 	for _, n := range []int{3, 14, 80} {
-		items := make([]Item, n)
+		items := make([]picker.Item, n)
 		for i := range items {
-			items[i] = Item{Name: fmt.Sprint("level ", i), Detail: "told of it", Badge: func() draw.Span { return draw.Span{} }}
+			items[i] = picker.Item{Name: fmt.Sprint("level ", i), Detail: "told of it", Badge: func() draw.Span { return draw.Span{} }}
 		}
-		p := &Picker{App: app, Title: "Which?", Items: items, About: "levels"}
+		p := &picker.Picker{App: app, Title: "Which?", Items: items, About: "levels"}
 		lines := strings.Split(tuitest.Open(t, 200, 60, app, p, nil).View(), "\n")
 		for y, line := range lines {
 			if strings.Contains(line, "told of it") && (lines[y-1] != "" && strings.TrimSpace(lines[y-1]) != "" || !strings.Contains(lines[y-2], "level ")) {
@@ -45,12 +46,12 @@ func TestDescriptionIsBesideTheList(t *testing.T) {
 // enter alone, be there a number of two digits that begins so or not. Esc takes the number back, and leaves after that.
 func TestNumbersCanBeTyped(t *testing.T) {
 	app := tuitest.HandmadeApp(tuitest.Shelf(tuitest.Handmade), tuitest.PlainTheme(false))
-	items := make([]Item, 14)
+	items := make([]picker.Item, 14)
 	for i := range items {
-		items[i] = Item{Name: "level", Badge: func() draw.Span { return draw.Span{} }}
+		items[i] = picker.Item{Name: "level", Badge: func() draw.Span { return draw.Span{} }}
 	}
 	chosen := 0
-	p := &Picker{App: app, Title: "Which?", Items: items, Current: -1, Numbered: true, Choose: func(i int) (tea.Cmd, screen.Outcome) {
+	p := &picker.Picker{App: app, Title: "Which?", Items: items, Current: -1, Numbered: true, Choose: func(i int) (tea.Cmd, screen.Outcome) {
 		chosen = i + 1
 		return nil, screen.Outcome{}
 	}}
@@ -82,7 +83,7 @@ func TestOkWaitsForTheLock(t *testing.T) {
 	lib := tuitest.Only("extend-unchecked")
 	app := tuitest.HandmadeApp(lib, tuitest.PlainTheme(false))
 	sc, lock := lib.Named("late-release"), lib.Strategy("extend-unchecked")
-	p := Strategies(app, "Which?", sc, 0, nil)
+	p := picker.Strategies(app, "Which?", sc, 0, nil)
 	badge := func() string { return p.Items[lock].Badge().Text }
 	app.Grid.At(sc, lock).Known = true // it has come out ok, and nothing else is known
 	if got := badge(); got != "ok" {
@@ -101,7 +102,7 @@ func TestOkWaitsForTheLock(t *testing.T) {
 func TestCompareSaysWhatALockWithstands(t *testing.T) {
 	lib := tuitest.Only("setpx-lua", "fenced", "redlock")
 	app := tuitest.HandmadeApp(lib, tuitest.PlainTheme(false))
-	p := Compare(app, lib.Named("pause-past-ttl"), lib.Strategy("setpx-lua"), 0)
+	p := picker.Compare(app, lib.Named("pause-past-ttl"), lib.Strategy("setpx-lua"), 0)
 	a := tuitest.Open(t, 80, 24, app, p, nil)
 	for lock, want := range map[string]string{"fenced": ": shows no SW", "redlock": ""} {
 		p.At = lib.Strategy(lock)
@@ -115,7 +116,7 @@ func TestCompareSaysWhatALockWithstands(t *testing.T) {
 func TestDetailTakesTheWidth(t *testing.T) {
 	app := tuitest.HandmadeApp(tuitest.Shelf(tuitest.Handmade), tuitest.PlainTheme(false))
 	detail := strings.TrimSpace(strings.Repeat("word ", 22))
-	p := &Picker{App: app, Title: "Which?", Current: -1, Items: []Item{{Name: "level", Detail: detail, Badge: func() draw.Span { return draw.Span{} }}}}
+	p := &picker.Picker{App: app, Title: "Which?", Current: -1, Items: []picker.Item{{Name: "level", Detail: detail, Badge: func() draw.Span { return draw.Span{} }}}}
 	if v := tuitest.Open(t, 120, 40, app, p, nil).View(); !strings.Contains(v, detail) {
 		t.Errorf("%q is wrapped:\n%s", detail, v)
 	}
@@ -125,7 +126,7 @@ func TestDetailTakesTheWidth(t *testing.T) {
 func TestLegendHasRunsThatCannotBeMade(t *testing.T) {
 	app := tuitest.HandmadeApp(tuitest.Shelf(tuitest.Handmade), tuitest.PlainTheme(false))
 	for badge, want := range map[string]bool{"!err": true, "··": false} {
-		p := &Picker{App: app, Title: "Which?", Current: -1, Items: []Item{{Name: "lock", Badge: func() draw.Span { return draw.Text(badge, draw.Plain) }}}}
+		p := &picker.Picker{App: app, Title: "Which?", Current: -1, Items: []picker.Item{{Name: "lock", Badge: func() draw.Span { return draw.Text(badge, draw.Plain) }}}}
 		if v := tuitest.Open(t, 80, 24, app, p, nil).View(); strings.Contains(v, "!err no run") != want {
 			t.Errorf("with %s:\n%s", badge, v)
 		}
