@@ -16,7 +16,7 @@ const (
 // The sizes at which more comes.
 const (
 	traceFrom     = 34  // rows, for the list of events
-	roomyWidth    = 180 // from here on the source is shown without being asked for
+	RoomyWidth    = 180 // from here on the source is shown without being asked for
 	roomyHeight   = 45
 	usuallyTold   = 8
 	leastTrace    = 5
@@ -49,7 +49,7 @@ type Layout struct {
 }
 
 // roomy reports whether a window shows the source by itself.
-func roomy(w, h int) bool { return w >= roomyWidth && h >= roomyHeight }
+func roomy(w, h int) bool { return w >= RoomyWidth && h >= roomyHeight }
 
 // RoomBeside are the rows that the narration has beside a diagram of so many rows.
 func RoomBeside(main, h int) int { return max(h-draw.FrameRows-1-statusRows(h)-main, LeastTold) }
@@ -66,7 +66,7 @@ func BodyWidth(w, h int, source bool) int {
 
 // sided reports whether there is a side pane. Code that isn't wide enough beside a diagram takes the place
 // of both, as it does in a window without a side.
-func sided(w int, source bool) bool { return w >= SideFrom && (!source || w >= roomyWidth) }
+func sided(w int, source bool) bool { return w >= SideFrom && (!source || w >= RoomyWidth) }
 
 // Arrange is the layout for a window of at least minWidth by minHeight: a pure
 // function of the size and the wishes.

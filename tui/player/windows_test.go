@@ -1,4 +1,4 @@
-package layout
+package player
 
 import (
 	"fmt"
@@ -7,11 +7,12 @@ import (
 
 	"lockstep/sim/testenv"
 	"lockstep/tui/draw"
+	"lockstep/tui/layout"
 	"lockstep/tui/tuitest"
 )
 
 // picture draws a layout with a letter for each pane.
-func picture(w, h int, l Layout) string {
+func picture(w, h int, l layout.Layout) string {
 	c := draw.NewCanvas(w, h, "~")
 	for _, p := range []struct {
 		r      draw.Rectangle
@@ -40,7 +41,7 @@ func TestLayouts(t *testing.T) {
 		for _, source := range []bool{false, true} {
 			before := ""
 			for _, across := range []bool{false, true} {
-				l := Arrange(size[0], size[1], Wishes{Source: source, Across: across, Facts: 14, Main: func(rows int) int { return min(rows, 10) }})
+				l := layout.Arrange(size[0], size[1], layout.Wishes{Source: source, Across: across, Facts: 14, Main: func(rows int) int { return min(rows, 10) }})
 				pic := tuitest.Thumbnail(picture(size[0], size[1], l))
 				if pic != before {
 					fmt.Fprintf(&b, "%dx%d, source toggled %v%s\n%s\n", size[0], size[1], source, draw.Either(across, ", the diagram across", ""), pic)
@@ -53,14 +54,14 @@ func TestLayouts(t *testing.T) {
 }
 
 func TestLayoutCoversEveryWindow(t *testing.T) {
-	for _, w := range []int{draw.MinWidth, 81, SideFrom - 1, SideFrom, 140, roomyWidth - 1, roomyWidth, 260} {
+	for _, w := range []int{draw.MinWidth, 81, layout.SideFrom - 1, layout.SideFrom, 140, layout.RoomyWidth - 1, layout.RoomyWidth, 260} {
 		for h := draw.MinHeight; h <= 64; h += 1 + h/40 {
 			if !testenv.Some(w+h, 2) {
 				continue
 			}
 			for _, rows := range []int{1, 8, 30, 200} {
 				for mode := range 4 {
-					l := Arrange(w, h, Wishes{Source: mode&1 > 0, Across: mode&2 > 0, Facts: rows, Main: func(int) int { return rows }})
+					l := layout.Arrange(w, h, layout.Wishes{Source: mode&1 > 0, Across: mode&2 > 0, Facts: rows, Main: func(int) int { return rows }})
 					pic := picture(w, h, l)
 					if strings.Contains(pic, "overlaps") {
 						t.Fatalf("%dx%d: %s", w, h, pic)
@@ -70,7 +71,7 @@ func TestLayoutCoversEveryWindow(t *testing.T) {
 							t.Fatalf("%dx%d, %d rows wished: row %d has a hole:\n%s", w, h, rows, y, pic)
 						}
 					}
-					if l.Told.H < LeastTold {
+					if l.Told.H < layout.LeastTold {
 						t.Fatalf("%dx%d: the narration has %d rows", w, h, l.Told.H)
 					}
 				}
@@ -84,8 +85,8 @@ func TestDiagramIsNeverNarrower(t *testing.T) {
 	for _, w := range []int{80, 100, 119, 120, 121, 160, 179, 180, 200, 260} {
 		for _, h := range []int{24, 30, 34, 40, 45, 60} {
 			for _, toggled := range []bool{false, true} {
-				l := Arrange(w, h, Wishes{Source: toggled, Main: func(rows int) int { return min(rows, 10) }})
-				if hidden := w < roomyWidth && toggled; !hidden && l.Main.W < draw.MinWidth {
+				l := layout.Arrange(w, h, layout.Wishes{Source: toggled, Main: func(rows int) int { return min(rows, 10) }})
+				if hidden := w < layout.RoomyWidth && toggled; !hidden && l.Main.W < draw.MinWidth {
 					t.Errorf("%dx%d, source toggled %v: the diagram has %d columns", w, h, toggled, l.Main.W)
 				}
 			}
