@@ -1,6 +1,8 @@
 package pane
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -43,6 +45,26 @@ func TestTwoBelieversShoutOnlyWhereTheyClash(t *testing.T) {
 	// two leases run, and only one client is inside
 	if got := loud.Clash(gets); got != "2 LEASES" {
 		t.Errorf("two leases: %q", got)
+	}
+}
+
+// The sentence on a lease says in any window what that was counted from, if it is known: in as many words as there is room for.
+func TestLeaseHasItsReason(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "own.yaml")
+	if err := os.WriteFile(path, []byte("title: Own\nsetup:\n  clients: {Alice: , Bob: }\n  ttl: 8s\nscript:\n  - run: Alice\n    to: release\n  - wait: 9s\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for lock, reasons := range map[string][]string{
+		"naive-del": {"(8s since it asked).", "(8s since it asked; Redis counts from when it stored the record)."},
+		"setpx-lua": {"(8s less 82ms drift).", "(8s less 82ms for drift, since it asked; Redis counts from when it stored the record)."},
+	} {
+		run := timeline.New(tuitest.RealRun(t, lock, path))
+		late := slices.IndexFunc(run.Events, func(e trace.Event) bool { return e.Kind == trace.KindLapse }) + 1
+		for i, width := range []int{80, 160} {
+			if l, _ := Holders(run, late, run.StateAt(late), width); !strings.HasSuffix(tuitest.LineText(l), reasons[i]) || l.Width() > width {
+				t.Errorf("%s, %d columns: %q", lock, width, tuitest.LineText(l))
+			}
+		}
 	}
 }
 

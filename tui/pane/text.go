@@ -73,10 +73,11 @@ func Holders(r *timeline.Timeline, pos int, s *trace.State, width int) (draw.Lin
 		if draw.Width(said) <= room {
 			return said
 		}
-		if short := strings.Replace(said, trace.RedisCounts, "", 1); draw.Width(short) <= room {
+		short := brieflyCounted(said, func(short string) bool { return draw.Width(short) <= room })
+		if draw.Width(short) <= room {
 			return short
 		}
-		said := uncounted(said)
+		said := short
 		const claim = " believe they hold it"
 		who, _, many := strings.Cut(said, claim)
 		if !many {
@@ -113,16 +114,19 @@ func Holders(r *timeline.Timeline, pos int, s *trace.State, width int) (draw.Lin
 	}
 	l := soFar(shortened(width-1), all, r.Ended(pos), width)
 	if l.Width() > width {
-		l = soFar(strings.Replace(shortened(width-1), trace.RedisCounts, "", 1), all, r.Ended(pos), width)
-	}
-	if l.Width() > width {
-		l = soFar(uncounted(shortened(width-1)), all, r.Ended(pos), width)
+		l = soFar(brieflyCounted(said, func(short string) bool { return soFar(short, all, r.Ended(pos), width).Width() <= width }), all, r.Ended(pos), width)
 	}
 	return l, draw.Plain
 }
 
-// uncounted is a sentence on holders without that which the end of a lease was counted from.
-func uncounted(said string) string {
+// brieflyCounted is a sentence on holders that has room: with as many of the words as that leaves on what the end of a lease was counted
+// from, and at last without any.
+func brieflyCounted(said string, fits func(string) bool) string {
+	for _, words := range [][2]string{{trace.RedisCounts, ""}, {", since it asked)", ")"}, {" for drift)", " drift)"}} {
+		if said = strings.Replace(said, words[0], words[1], 1); fits(said) {
+			return said
+		}
+	}
 	if before, _, counted := strings.Cut(said, " ("); counted {
 		return before + "."
 	}

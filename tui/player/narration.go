@@ -3,6 +3,7 @@ package player
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
@@ -52,6 +53,7 @@ func (p *Player) story(width int, whole bool) told.Story {
 		t.Gap()
 		p.tellEnd(&t)
 	}
+	p.tellMillisecond(&t)
 	dated := false
 	for _, n := range p.Run.Said(p.Pos) {
 		if n.Kind == trace.NoteAsk && n.Answer != "" { // it was asked before: see quiz
@@ -207,6 +209,16 @@ func (p *Player) tellEnd(t *draw.Paragraphs) {
 	for _, b := range worst {
 		t.Add(draw.Plain, "", fmt.Sprintf("%s: %s", b.Code, b.Text))
 	}
+}
+
+// tellMillisecond says of a record that expires, and breaks nothing by that, why it has lived a millisecond longer than it was given.
+func (p *Player) tellMillisecond(t *draw.Paragraphs) {
+	e := p.Run.Event(p.Pos)
+	if e == nil || e.Kind != trace.KindExpire || !strings.Contains(p.Run.Text(e), " + 1ms ") || len(p.shown()) > 0 {
+		return
+	}
+	t.Gap()
+	t.Add(draw.Dim, "", "The 1ms more: Redis keeps a record through its last millisecond.")
 }
 
 // tellNext gives the outcome of the step, and then the next one: that part is returned.
