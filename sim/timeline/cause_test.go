@@ -233,3 +233,36 @@ func TestCommandIsTheOneThatDidIt(t *testing.T) {
 		}
 	}
 }
+
+// What a fence does is said of runs in which it refuses somebody and nothing is lost; and what it refused is what it is called.
+func TestWithstood(t *testing.T) {
+	const refused = " is older than 2. No update that it took was lost."
+	for run, want := range map[[2]string]string{
+		{"fenced", "pause-past-ttl"}:             "The store refused A's write at 14.004s: fence 1" + refused,
+		{"setpx-lua", "pause-past-ttl"}:          "",
+		{"fenced", "fenced-write-unfenced-read"}: "",
+		{"fenced", "no-finally"}:                 "",
+	} {
+		tl := runUnder(t, run[0], run[1])
+		if got := tl.Withstood(); got != want {
+			t.Errorf("%v: %q, want %q; it breaks %v", run, got, want, tl.Verdict())
+		}
+	}
+	lost, kept := 0, 0
+	courseRuns(t, func(t *testing.T, tl *timeline.Timeline) {
+		refuses := slices.ContainsFunc(tl.Events, func(e trace.Event) bool { return e.Kind == trace.KindReject })
+		switch damaged := slices.Contains(tl.Verdict(), trace.SW); {
+		case !refuses:
+		case damaged:
+			lost++
+		default:
+			kept++
+		}
+		if said := tl.Withstood() != ""; said != (refuses && !slices.Contains(tl.Verdict(), trace.SW)) {
+			t.Errorf("%s under %s: %q", tl.Strategy, tl.Scenario, tl.Withstood())
+		}
+	})
+	if lost+kept == 0 {
+		t.Error("nothing is refused in the course")
+	}
+}

@@ -287,6 +287,42 @@ func (t *Timeline) Refusal(pos int) string {
 	return fmt.Sprintf("The store refuses %s, whose access changes nothing: %s.", client, e.Note)
 }
 
+// Withstood says what the store refused in a run that breaks something and yet does no harm to the data: a fence doesn't keep two
+// clients apart, but their writes. It is empty of a run in which nothing is refused, or something is lost all the same.
+func (t *Timeline) Withstood() string {
+	first, others := trace.None, 0
+	for i := range t.Events {
+		switch {
+		case t.Events[i].Kind != trace.KindReject:
+		case first == trace.None:
+			first = i
+		default:
+			others++
+		}
+	}
+	if first == trace.None || slices.ContainsFunc(t.Breaches, func(b Breach) bool { return b.Code.Harm() == trace.Damages }) {
+		return ""
+	}
+	e, access := &t.Events[first], "access"
+	for _, before := range t.Events[:first] {
+		switch {
+		case before.Client != e.Client:
+		case before.Kind == trace.KindEnter:
+			access = "access"
+		case before.Kind == trace.KindRead:
+			access = "write" // a holder reads once, and then writes
+		}
+	}
+	text := fmt.Sprintf("The store refused %s's %s at %s: %s", t.Clients[e.Client], access, trace.Brief(e.At), e.Note)
+	switch {
+	case others == 1:
+		text += "; and another access"
+	case others > 1:
+		text += fmt.Sprintf("; and %d others", others)
+	}
+	return text + ". No update that it took was lost."
+}
+
 // NextRefusal returns the first position after pos, and before another one, with a Refusal, or else that other one.
 func (t *Timeline) NextRefusal(pos, before int) int {
 	for i := pos + 1; i < before; i++ {

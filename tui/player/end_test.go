@@ -198,6 +198,28 @@ func TestStepOfALessonIsPresented(t *testing.T) {
 	}
 }
 
+// A run that breaks something, but not the data, ends with what the store refused, beside the cross.
+func TestFenceIsTold(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "own.yaml")
+	if err := os.WriteFile(file, []byte("title: Own\nsetup:\n  clients: {Alice: , Bob: {work: 5s}}\nscript:\n  - run: Alice\n    to: read\n  - pause: Alice\n  - wait: 12s\n  - run: Bob\n    to: read\n  - run: Alice\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	own, err := scenarios.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	app := tuitest.RealApp(screen.NewLibrary(), tuitest.PlainTheme(false))
+	for lock, told := range map[string]bool{"fenced": true, "setpx-lua": false} {
+		app.Library.Include(app.Library.Strategies[app.Library.Strategy(lock)], own)
+		p := New(app, app.Library.Strategy(lock), app.Library.Scenario(own))
+		a := tuitest.Open(t, 80, 24, app, p, nil)
+		a.Press("G")
+		if got := strings.Contains(tuitest.Unwrapped(a.View()), "The store refused Alice's write at 12.004s: fence 1 is older than 2. No update that it took was lost."); got != told {
+			t.Errorf("%s: told is %v:\n%s", lock, got, a.View())
+		}
+	}
+}
+
 // The instant of a cursor behind the last event has a column of its own: what happened at the last event is
 // not dated later.
 func TestPassedTimeHasItsColumn(t *testing.T) {

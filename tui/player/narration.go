@@ -196,6 +196,9 @@ func (p *Player) tellEnd(t *draw.Paragraphs) {
 	case sc.Path() != "" && p.Title == "":
 		t.Add(draw.Dim, "", "The script doesn't say what it expects of "+lock+".")
 	}
+	if spared := p.Run.Withstood(); len(verdict) > 0 && spared != "" {
+		t.Add(draw.Good, p.Theme.Reject+" ", spared)
+	}
 	if falls := p.Library.FallsTo(lock); len(verdict) == 0 && falls != "" {
 		t.Add(draw.Plain, "", lock+" is a bad lock all the same: it fails under "+falls+".")
 	}
