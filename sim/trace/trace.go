@@ -220,8 +220,14 @@ func writeNote(b *strings.Builder, n *Note) {
 		}
 		fmt.Fprintf(b, "%s %s\n", mark, line)
 	}
-	if n.Answer != "" {
-		fmt.Fprintf(b, "  (answer: %s)\n", n.Answer)
+}
+
+// writeAnswers answers the questions at the end: below each, the answer would be read before one has thought of any.
+func (t *Trace) writeAnswers(b *strings.Builder) {
+	for i := range t.Notes {
+		if n := &t.Notes[i]; n.Answer != "" {
+			fmt.Fprintf(b, "answer    %s %s\n", n.Prose(), n.Answer)
+		}
 	}
 }
 
@@ -234,6 +240,7 @@ func (t *Trace) plainFooter(b *strings.Builder) {
 		}
 		fmt.Fprintf(b, "  %-3s %s: %s  (events %s%s)\n", v.Code, v.Code.Name(), v.Text, seqList(v.Events), line)
 	}
+	t.writeAnswers(b)
 	if text, _ := t.Expectation(); text != "" {
 		fmt.Fprintf(b, "%s\n", text)
 		if n := t.missed(); n > 0 {

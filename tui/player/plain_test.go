@@ -63,7 +63,7 @@ func readPlain(t *testing.T, tr *trace.Trace) plainRun {
 			run.events[last].broke = append(run.events[last].broke, code)
 		case strings.HasPrefix(l, "# "), strings.HasPrefix(l, "? "), strings.HasPrefix(l, "~ "):
 			said = append(said, l[2:])
-		case strings.HasPrefix(l, "  ") && len(said) > 0 && !strings.HasPrefix(l, "  (answer: "):
+		case strings.HasPrefix(l, "  ") && len(said) > 0:
 			said[len(said)-1] += "\n" + l[2:]
 		}
 	}
