@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"lockstep/sim/testenv"
+	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 )
 
@@ -486,6 +487,11 @@ func TestPageAsks(t *testing.T) {
 		if got := b.text("ask"); b.at() != fmt.Sprint(q.Until) || !strings.Contains(got, want) || !strings.Contains(got, q.Why) {
 			t.Errorf("%s leads to %s, want %d: %q", key, b.at(), q.Until, got)
 		}
+	}
+	at := slices.IndexFunc(questions, func(q timeline.Question) bool { return q.Script })
+	b.open(page, fmt.Sprintf("#%d", questions[at].Said)) // one who comes here hasn't been asked
+	if got, want := b.text("ask"), questions[at].Then+" It is: "+questions[at].Choices[questions[at].Right]+"."; !strings.Contains(got, want) {
+		t.Errorf("it tells %q, and not %q", got, want)
 	}
 	q = questions[1]
 	b.open(page, fmt.Sprintf("#%d", q.Pos))

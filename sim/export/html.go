@@ -183,6 +183,8 @@ type question struct {
 	Choices []string `json:"choices"`
 	Right   int      `json:"right"`
 	Why     string   `json:"why"`
+	Told    int      `json:"told,omitempty"` // of one of the script's: the position at which the answer is told to those, too, who haven't been asked
+	Then    string   `json:"then,omitempty"` // what it asks there, without its instant
 }
 
 // sign is an entry of the legend: a bar with a class, or a mark with a path.
@@ -329,7 +331,11 @@ func (d *drawing) film() *pageData {
 		c.Notes = append(c.Notes, said{n.Kind.String(), n.Prose(), n.Answer, d.settled(n, questions)})
 	}
 	for _, q := range questions {
-		f.Questions = append(f.Questions, question{q.Pos, q.Until, q.Text, q.Choices, q.Right, q.Why})
+		asked := question{Pos: q.Pos, Until: q.Until, Text: q.Text, Choices: q.Choices, Right: q.Right, Why: q.Why}
+		if q.Script {
+			asked.Told, asked.Then = q.Said, q.Then
+		}
+		f.Questions = append(f.Questions, asked)
 	}
 	awaited := false // it opens at the first failure, and rather at one that the author of the script expects
 	for i := range d.Violations {

@@ -206,13 +206,14 @@
       reveal.addEventListener("click", () => answer(-1));
       parts.push(reveal);
     }
-    for (const q of film.questions.filter((q) => q.until === pos && answers.has(q.pos))) {
+    for (const q of film.questions.filter((q) => answers.has(q.pos) ? q.until === pos : q.told === pos)) {
       const said = answers.get(q.pos);
       const right = q.choices[q.right];
-      let text = `${q.text} It is: ${right}.`;
+      let text = `${said === undefined ? q.then : q.text} It is: ${right}.`;
       if (said === q.right) text = `You said: ${right}. Right.`;
       else if (said >= 0) text = `You said: ${q.choices[said]}. It is: ${right}.`;
-      parts.push(make("p", said === q.right ? "right" : "ask", text), make("p", "", q.why));
+      parts.push(make("p", said === q.right ? "right" : "ask", text));
+      if (q.until === pos) parts.push(make("p", "", q.why));
     }
     $("ask").replaceChildren(...parts);
     $("ask").hidden = parts.length === 0;
