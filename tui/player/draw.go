@@ -160,7 +160,7 @@ func (p *Player) whereabouts(room int) draw.Line {
 		if all, _ := p.Run.Breached(p.Pos); len(all) > 0 {
 			broken = draw.Line{pane.CodesSpan(all), draw.Text("  ", draw.Plain)}
 		}
-		if at, n := p.quiz.Chapters(p.Pos, p.forClass()); n > 0 {
+		if at, n := p.quiz.Chapters(p.Pos); n > 0 {
 			chapter = draw.Line{draw.Text(fmt.Sprintf("chapter %d/%d ", at, n), draw.Dim)}
 		}
 	}

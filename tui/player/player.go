@@ -268,7 +268,10 @@ func (p *Player) show(l loadedMsg) {
 // showAgain shows a new version of a script at the place where the old one stood, and says so: also if that place has moved.
 func (p *Player) showAgain(run *timeline.Timeline, from int) {
 	_, met := run.Expectation()
-	p.Notice = "The file has changed: " + draw.Either(p.Teaching && met, "run again", run.Outcome()) + "." // no class is told how its run will end
+	p.Notice = changed
+	if !p.Teaching || !met { // no class is told how its run will end
+		p.Notice = "The file has changed: " + run.Outcome() + "."
+	}
 	if p.Run == nil {
 		p.Display(run, min(from, run.Last()))
 		return
@@ -841,7 +844,7 @@ func (p *Player) FooterKeys() []key.Binding {
 	case p.question() != nil:
 		list = slices.Insert(list, 0, on)
 		if !p.Teaching { // for a class the choices have no numbers
-			list = slices.Insert(list, 0, screen.As(k.Guess, "predict"))
+			list = slices.Insert(list, 0, screen.Bind(fmt.Sprintf("1-%d", len(p.question().Choices)), "predict", k.Guess.Keys()...))
 		}
 	case p.lesson != nil && p.Run != nil && p.Pos >= p.Run.Told():
 		if p.Pos < p.Run.Last() {

@@ -265,7 +265,10 @@ func TestPredictionIsAskedThenProvenThenExplained(t *testing.T) {
 	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, "You say: "+q.Choices[wrong]+".") || strings.Contains(v, "It is: ") || p.Pos != q.Pos {
 		t.Errorf("it is judged before the proof:\n%s", a.View())
 	}
-	a.Press(fmt.Sprint(q.Right+1) + " enter")
+	if a.Press(fmt.Sprint(q.Right + 1)); !strings.HasPrefix(p.Notice, "You have answered: the first answer counts.") {
+		t.Errorf("of a second answer it says %q", p.Notice)
+	}
+	a.Press("enter")
 	v := tuitest.Unwrapped(a.View())
 	if p.Pos != q.Until || !strings.Contains(v, "You said: "+q.Choices[wrong]+". It is: "+q.Choices[q.Right]+".") {
 		t.Errorf("the first answer isn't judged at %d:\n%s", q.Until, a.View())

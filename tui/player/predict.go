@@ -29,6 +29,8 @@ func (p *Player) question() *timeline.Question { return p.quiz.Open(p.Pos) }
 func (p *Player) guess(choice int) {
 	q := p.question()
 	switch {
+	case q == nil && p.quiz.At(p.Pos) != nil:
+		p.Notice = "You have answered: the first answer counts. " + p.Keys.Enter.Help().Key + " goes on."
 	case q == nil:
 		p.Notice = "No question is open here."
 		if past := p.quiz.Passed(p.Pos); past != nil {

@@ -56,6 +56,9 @@ func (p *Player) look(m watchMsg) tea.Cmd {
 	}
 }
 
+// changed says what is on the screen.
+const changed = "The file has changed: a new run."
+
 // reread runs a new version, and goes to the same place in it. A file that can't be read or
 // run leaves the run as it is.
 func (p *Player) reread(m fileMsg) tea.Cmd {
@@ -71,7 +74,7 @@ func (p *Player) reread(m fileMsg) tea.Cmd {
 		p.from = p.Pos
 		cmd := p.reload(-1)
 		p.rerun = true
-		p.Notice = "The file has changed: run again."
+		p.Notice = changed
 		return cmd
 	}
 	return p.watch(m.load, m.of)

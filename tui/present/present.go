@@ -206,8 +206,11 @@ func (p *Present) FooterKeys() []key.Binding {
 	}
 	list = append(list, screen.As(k.PageUp, "back"), screen.As(k.Source, draw.Either(p.showsCode, "no code", "code")),
 		screen.Pair(k.Back, k.Forward, "event"), k.Violation, k.Compare, screen.Pair(k.In, k.Out, "zoom"), k.Export, k.Help, k.Close, k.Quit)
+	rehearsal := screen.As(k.Teach, draw.Either(p.rehearses, "for the room", "~ notes"))
 	if p.asides() > 0 || p.rehearses {
-		list = slices.Insert(list, len(list)-9, screen.As(k.Teach, draw.Either(p.rehearses, "for the room", "~ notes")))
+		list = slices.Insert(list, len(list)-9, rehearsal)
+	} else {
+		list = slices.Insert(list, len(list)-3, rehearsal)
 	}
 	if p.Run != nil {
 		if _, fresh := p.Run.Breached(p.Pos); p.Remedies.For(fresh) != nil { // the words name the key
@@ -276,5 +279,7 @@ func (p *Present) ways() string {
 	return fmt.Sprintf(": %s goes back, %s closes it", p.Keys.PageUp.Help().Key, p.Keys.Close.Help().Key)
 }
 
-// place is where the run is in the playlist.
-func (p *Present) place() string { return fmt.Sprintf(" run %d of %d ", p.at+1, len(p.showings)) }
+// place is where the run is in the playlist, and whether the room is empty.
+func (p *Present) place() string {
+	return fmt.Sprintf(" %srun %d of %d ", draw.Either(p.rehearses, "rehearsal, ", ""), p.at+1, len(p.showings))
+}

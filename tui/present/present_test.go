@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -712,11 +713,11 @@ func TestChangedFileKeepsThePlace(t *testing.T) {
 	}
 	said, stood := p.Run.Said(p.Pos)[0].Text, p.Run.Now(p.Pos)
 	v := edit("  - say: Anna takes the lock.\n", "  - say: Ben is held up.\n  - pause: Ben\n  - say: Anna takes the lock.\n")
-	if got := p.Run.Said(p.Pos)[0].Text; got != said || p.Run.Now(p.Pos) != stood || !strings.Contains(v, "The file has changed: run again.") || strings.Contains(v, "It stood") {
+	if got := p.Run.Said(p.Pos)[0].Text; got != said || p.Run.Now(p.Pos) != stood || !strings.Contains(v, "The file has changed: a new run.") || strings.Contains(v, "It stood") {
 		t.Errorf("it stood at %v at %q and stands at %v at %q:\n%s", stood, said, p.Run.Now(p.Pos), got, v)
 	}
 	v = edit("  - ask: Who believes now that they have the lock?\n    answer: holders\n", "")
-	if !strings.Contains(v, "The file has changed: run again.") || !strings.Contains(v, "Its question is gone.") {
+	if !strings.Contains(v, "The file has changed: a new run.") || !strings.Contains(v, "Its question is gone.") {
 		t.Errorf("nothing says that the question is gone:\n%s", v)
 	}
 	edit("", "")
@@ -746,8 +747,13 @@ func TestRehearsalTellsTheAuthor(t *testing.T) {
 	if v := through(); strings.Contains(v, note) || !strings.Contains(v, "T ~ notes") {
 		t.Errorf("the room is told, or the key isn't named:\n%s", v)
 	}
-	if a.Press("T"); !strings.Contains(a.View(), "Rehearsal") {
+	chapter := regexp.MustCompile(`chapter \d/\d`)
+	told := chapter.FindString(tuitest.FirstLine(a.View()))
+	if a.Press("T"); !strings.Contains(a.View(), "Rehearsal") || !strings.Contains(tuitest.FirstLine(a.View()), "rehearsal, run ") {
 		t.Errorf("nothing is said:\n%s", a.View())
+	}
+	if got := chapter.FindString(tuitest.FirstLine(a.View())); got != told || got == "" {
+		t.Errorf("in front of the room it is %s, and for the author %s", told, got)
 	}
 	if v := through(); strings.Count(v, note) == 0 || !strings.Contains(v, "T for the room") {
 		t.Errorf("the author isn't told:\n%s", v)

@@ -124,11 +124,11 @@ func (z *Quiz) NextTold(pos int, class bool) int {
 	return to
 }
 
-// Chapters counts, from 1, the chapters that have begun at a position, and all there are; for a class those in which it
-// is told something.
-func (z *Quiz) Chapters(pos int, class bool) (begun, all int) {
+// Chapters counts, from 1, the chapters that have begun at a position, and all there are in which a class is told something: the
+// script's author, who is told more, counts the same ones.
+func (z *Quiz) Chapters(pos int) (begun, all int) {
 	for _, at := range z.run.Chapters {
-		if class && z.silent(at) {
+		if z.silent(at) {
 			continue
 		}
 		if all++; at <= pos {
