@@ -39,7 +39,7 @@ func resultText(r *explore.Result, again bool) (string, error) {
 	p.items(report.Worth(r))
 	assumptions(p, r)
 	if again {
-		p("\n%s: %s", r.Bounds.Strategy.Name, r.Summary())
+		p("\n%s", headline(r))
 	}
 	return b.String(), nil
 }
@@ -52,9 +52,14 @@ func (p printer) items(items []report.Item) {
 	}
 }
 
+// headline is the answer in one clause.
+func headline(r *explore.Result) string {
+	return strings.TrimSuffix(report.Wrap(r.Bounds.Strategy.Name+":", 2, r.Summary()), "\n")
+}
+
 // findings is the short answer.
 func findings(p printer, r *explore.Result) {
-	p("%s: %s", r.Bounds.Strategy.Name, r.Summary())
+	p("%s", headline(r))
 	for _, f := range r.Findings() {
 		p.items([]report.Item{{Label: f.Code.String(), Text: report.Text(f)}})
 	}
@@ -99,7 +104,7 @@ func assumptions(p printer, r *explore.Result) {
 }
 
 func counterexample(b *strings.Builder, p printer, v *explore.Counterexample) error {
-	p("\n%s\n", report.Headline(v.Trace, v.Code))
+	p("\n%s", unlabelled(report.Headline(v.Trace, v.Code)))
 	if faults := report.Faults(v); len(faults) > 0 {
 		p.items(faults)
 		p("")

@@ -21,7 +21,10 @@ func TestAnswerIsRepeatedOnATerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer := "setnx: " + r.Summary() + "\n"
+	answer := headline(r) + "\n"
+	if got := strings.Join(strings.Fields(answer), " "); got != "setnx: "+r.Summary() {
+		t.Errorf("the answer is %s", got)
+	}
 	for _, again := range []bool{true, false} {
 		text, err := resultText(r, again)
 		if err != nil || !strings.HasPrefix(text, answer) || strings.HasSuffix(text, "\n\n"+answer) != again {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 )
 
@@ -154,30 +155,46 @@ func (r *Result) Answer() Answer {
 }
 
 // Summary is the answer of the whole search in one clause: "violated (DG, FR)", "not decided,
-// because ...".
+// because ...". Codes with different answers are named: a reader must not take one's for another's.
 func (r *Result) Summary() string {
-	var violated []string
-	rest := Answer(Violated)
-	var because, but []string
-	for _, f := range r.Findings() {
+	type group struct {
+		codes []string
+		text  string
+	}
+	var violated, overslept []string
+	var groups []group // with the same answer, for the same reasons
+	holds := NotDecided
+	all := r.Findings()
+	slices.SortStableFunc(all, func(a, b Finding) int { return len(a.But) - len(b.But) }) // what is lacking for one code comes behind those that hold without
+	for _, f := range all {
 		if f.Answer == Violated {
 			violated = append(violated, f.Code.String())
-		} else if rest == Violated {
-			rest = f.Answer // the least favourable comes first
+			if f.Least != nil && timeline.Overslept(f.Least.Trace, f.Code) {
+				overslept = append(overslept, f.Code.String())
+			}
+			continue
 		}
-		because, but = union(because, f.Because), union(but, f.But)
+		holds = max(holds, f.Answer)
+		i := slices.IndexFunc(groups, func(g group) bool { return g.text == f.String() })
+		if i < 0 {
+			i, groups = len(groups), append(groups, group{text: f.String()})
+		}
+		groups[i].codes = append(groups[i].codes, f.Code.String())
 	}
-	if rest == NotDecided {
-		but = nil
+	var parts []string
+	if len(violated) > 0 {
+		parts = append(parts, fmt.Sprintf("%s (%s)", Violated, strings.Join(violated, ", ")))
 	}
-	text := fmt.Sprintf("%s (%s)", Violated, strings.Join(violated, ", "))
-	switch {
-	case len(violated) == 0:
-		return rest.with(r.Bounds.Many(), because, but) + r.resolution(rest)
-	case len(because)+len(but) > 0:
-		return text + "; all else: " + rest.with(r.Bounds.Many(), because, but) + r.resolution(rest)
+	if len(overslept) > 0 {
+		parts = append(parts, "the schedules shown for "+strings.Join(overslept, ", ")+" pause a client past its lease, which no lock with a lease withstands")
 	}
-	return text
+	for _, g := range groups {
+		if len(groups)+len(violated) > 1 {
+			g.text = strings.Join(g.codes, ", ") + ": " + g.text
+		}
+		parts = append(parts, g.text)
+	}
+	return strings.Join(parts, "; ") + r.resolution(holds)
 }
 
 // resolution says how near to each other the values are that were tried of what the code
@@ -186,18 +203,8 @@ func (r *Result) resolution(a Answer) string {
 	if !a.Holds() || !r.Probed {
 		return ""
 	}
-	return fmt.Sprintf("; clocks and TTLs were tried each %s up to %s: narrower windows may be missed",
+	return fmt.Sprintf("; the code was tried with clocks and TTLs each %s up to %s: what it does only between two of these isn't covered",
 		trace.Duration((r.Bounds.TTL / behaviour.ProbesEach).Round(time.Millisecond)), trace.Duration(2*r.Bounds.TTL))
-}
-
-// union appends those texts that are not in the list yet.
-func union(list, more []string) []string {
-	for _, text := range more {
-		if !slices.Contains(list, text) {
-			list = append(list, text)
-		}
-	}
-	return list
 }
 
 // undecided lists the reasons why it means nothing that the search has found no schedule

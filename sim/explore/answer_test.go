@@ -36,16 +36,16 @@ func TestAnswers(t *testing.T) {
 		{"closed, whatever the number of clients", func(r *Result) { r.Closed, r.Bounds.Others = true, true; r.Bounds.Codes = r.Bounds.Codes[:1] },
 			[]string{"DG holds for every schedule of any number of clients"}, "holds for every schedule of any number of clients"},
 		{"a situation that no schedule shows", func(r *Result) { r.Closed, r.Unconfirmed = true, trace.Verdict{trace.DG} },
-			[]string{"DG not decided, because a situation shows it, and no schedule", "FR holds for every schedule", "GAP holds"}, "not decided, because a situation shows it"},
-		{"violated", found, []string{"FR violated", "DG holds within these bounds", "GAP holds within these bounds"}, "violated (FR)"},
+			[]string{"DG not decided, because a situation shows it, and no schedule", "FR holds for every schedule", "GAP holds"}, "DG: not decided, because a situation shows it"},
+		{"violated", found, []string{"FR violated", "DG holds within these bounds", "GAP holds within these bounds"}, "violated (FR); DG, GAP: holds within these bounds"},
 		{"cut off", func(r *Result) { cut(r); found(r) },
 			[]string{"FR violated", "DG not decided, because the search did not come to its end: it was stopped", "GAP not decided, because the search did not come to its end: it was stopped"},
-			"violated (FR); all else: not decided, because the search did not come to its end: it was stopped"},
+			"violated (FR); DG, GAP: not decided, because the search did not come to its end: it was stopped"},
 		{"closed, says the search, and was cut off", func(r *Result) { cut(r); r.Closed = true; r.Bounds.Codes = r.Bounds.Codes[:1] },
 			[]string{"DG not decided, because the search did not come to its end: it was stopped"}, "not decided, because the search did not come to its end: it was stopped"},
 		{"never extended", func(r *Result) { r.Vacuity.Extended = false },
 			[]string{"GAP no lease was extended; apart from that, holds within these bounds", "DG holds within these bounds", "FR holds within these bounds"},
-			"no lease was extended; apart from that, holds within these bounds"},
+			"DG, FR: holds within these bounds; GAP: no lease was extended; apart from that, holds within these bounds"},
 		{"can extend, and was never asked to", func(r *Result) {
 			r.Vacuity.Extended = false
 			r.Vacuity.Unextended = true
@@ -71,7 +71,7 @@ func TestAnswers(t *testing.T) {
 		},
 			[]string{"DG the lock's Extend was never called; apart from that, holds for every schedule of 2 clients"}, "the lock's Extend was never called"},
 		{"probed", func(r *Result) { r.Probed, r.Bounds.Codes, r.Bounds.TTL = true, r.Bounds.Codes[:1], 12*time.Second },
-			[]string{"DG holds within these bounds"}, "holds within these bounds; clocks and TTLs were tried each 1s up to 24s: narrower windows may be missed"},
+			[]string{"DG holds within these bounds"}, "holds within these bounds; the code was tried with clocks and TTLs each 1s up to 24s: what it does only between two of these isn't covered"},
 		{"probed, and cut off", func(r *Result) { cut(r); r.Probed, r.Bounds.Codes = true, r.Bounds.Codes[:1] },
 			[]string{"DG not decided"}, "not decided, because the search did not come to its end: it was stopped"},
 		{"a fault without occasion", func(r *Result) {

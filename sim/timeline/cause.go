@@ -81,6 +81,37 @@ func (t *Timeline) Command(b Breach) *trace.Event {
 	return nil
 }
 
+// Overslept reports whether a violation is that of a client which is paused in the critical section until its lease is over,
+// and goes on there: under any lock with a lease others can have it by then. Where something went wrong before that, or where
+// the accesses carry fencing tokens, which a resource can refuse, it reports false.
+func Overslept(t *trace.Trace, code trace.Code) bool {
+	i := slices.IndexFunc(t.Violations, func(v trace.Violation) bool { return v.Code == code })
+	if i < 0 || code != trace.OV && code != trace.SW {
+		return false
+	}
+	v := &t.Violations[i]
+	if slices.ContainsFunc(t.Violations, func(o trace.Violation) bool {
+		return o.Last() <= v.Last() && o.Code != trace.OV && o.Code != trace.SW && o.Code.Failure()
+	}) {
+		return false
+	}
+	late := map[int]bool{}
+	s := t.NewState()
+	for i := range v.Last() {
+		e := &t.Events[i]
+		if e.Kind == trace.KindLapse && s.Clients[e.Client].Lease.Inside && s.Clients[e.Client].Paused {
+			late[e.Client] = true
+		}
+		if code == trace.SW && e.Fence != 0 {
+			return false
+		}
+		if s.Apply(e); e.Kind == trace.KindLeave {
+			delete(late, e.Client)
+		}
+	}
+	return slices.ContainsFunc(v.Events, func(seq int) bool { return late[t.Events[seq-1].Client] })
+}
+
 // clause is an event that can be a cause, in words.
 type clause struct {
 	kind  clauseKind

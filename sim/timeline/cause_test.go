@@ -150,6 +150,38 @@ func TestCauseNamesTheLateRelease(t *testing.T) {
 }
 
 // runOf runs a lock under a script of somebody's own.
+// TestOverslept: a violation is no lock's doing if its client was paused inside past its lease, and is the lock's, or nobody knows
+// whose, where its lease was over before it entered, where it worked for longer without a pause, where a record was lost or
+// removed, and where a resource took an old token.
+func TestOverslept(t *testing.T) {
+	for _, tt := range []struct {
+		lock, scenario string
+		want           trace.Verdict
+	}{
+		{"setpx-lua", "pause-past-ttl", trace.Verdict{trace.SW, trace.OV}},
+		{"naive-del", "pause-past-ttl", trace.Verdict{trace.SW, trace.OV}}, // and FR, later
+		{"fenced", "pause-past-ttl", trace.Verdict{trace.OV}},
+		{"redlock", "pause-after-check", trace.Verdict{trace.SW, trace.OV}},
+		{"setnx", "pause-past-ttl", nil},
+		{"setpx-lua", "pause-replies-in-flight", nil},
+		{"setpx-wait", "clock-steps-back", nil},
+		{"setpx-lua", "watchdog-dies", nil},
+		{"setpx-lua", "commit-after-release", nil},
+		{"setpx-lua", "worker-exit", nil},
+		{"setpx-lua", "failover", nil},
+		{"naive-del", "late-release", nil},
+		{"fenced-late", "fence-minted-late", nil},
+		{"fenced", "fenced-write-unfenced-read", trace.Verdict{trace.OV}},
+	} {
+		tl := runUnder(t, tt.lock, tt.scenario)
+		for _, c := range trace.Codes {
+			if got := timeline.Overslept(tl.Trace, c); got != slices.Contains(tt.want, c) {
+				t.Errorf("%s under %s, %s, overslept: %v", tt.lock, tt.scenario, c, got)
+			}
+		}
+	}
+}
+
 func runOf(t *testing.T, lock, script string) *timeline.Timeline {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "own.yaml")

@@ -10,7 +10,7 @@ import (
 )
 
 // Headline names a violation as go test names a failure: the line of the lock, and what
-// happened there.
+// happened there. A violation that no lock withstands has no line.
 func Headline(t *trace.Trace, code trace.Code) string {
 	what := code.Meaning()
 	for _, found := range t.Violations {
@@ -20,6 +20,9 @@ func Headline(t *trace.Trace, code trace.Code) string {
 		}
 	}
 	text := fmt.Sprintf("%s, %s: %s", code, code.Name(), what)
+	if timeline.Overslept(t, code) {
+		return text + ". That takes a pause past a lease, which no lock with a lease withstands: no line of this one is to blame (lockstep explain claim 2)"
+	}
 	if at := Place(t, culprit(t, code)); at != "" {
 		text = at + ": " + text
 	}

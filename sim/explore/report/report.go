@@ -246,8 +246,11 @@ func multiples(b *explore.Bounds) string {
 
 // Effort states the size of the search, and how near it came to violations.
 func Effort(r *explore.Result) []Item {
-	how := "which are all that there are"
-	if !r.Complete {
+	how := "which are all within these bounds"
+	switch {
+	case r.Closed:
+		how = "which are all that there are"
+	case !r.Complete:
 		how = fmt.Sprintf("among them all that schedules of %d choices or fewer lead to; a choice may be several steps", r.Depth)
 	}
 	items := []Item{
