@@ -119,8 +119,8 @@ func (q *quiz) script(n *trace.Note) {
 	case "record":
 		asked.Choices, asked.Right = q.sets(holders(q.Timeline, q.StateAt(at), true), len(q.Nodes) > 1, q.records)
 		asked.Until = q.shownBefore(&asked, true)
-		if asked.Why = q.emptied(at); n.Answer != trace.NoRecord {
-			asked.Why = stored(n.Answer)
+		if asked.Why = q.gone(at); n.Answer != trace.NoRecord {
+			asked.Why = q.stored(at, n.Answer)
 		}
 	default:
 		asked.Choices, asked.Right = q.sets(holders(q.Timeline, q.StateAt(at), false), true, q.names)
@@ -313,7 +313,7 @@ func (q *quiz) entry(i int) bool {
 		name := q.Clients[e.Client]
 		return q.ask(Question{Pos: i, Until: j + 1, Text: fmt.Sprintf("%s's request arrives at %s. Does %s get the lock?", name, trace.Brief(e.At), name),
 			Choices: []string{"no, not now", "yes, and nobody else believes that it has it", "yes, while " + believing(others)},
-			Right:   right, Why: q.Holders(q.StateAt(j + 1))})
+			Right:   right, Why: q.whyEntry(i, j)})
 	}
 	return false
 }
@@ -339,7 +339,7 @@ func (q *quiz) release(i int) bool {
 	}
 	return q.ask(Question{Pos: i, Until: i + 1, Text: fmt.Sprintf("%s at %s. What does it do?", arrival(name, e), trace.Brief(e.At)),
 		Choices: []string{"it removes " + name + "'s own record", "it removes " + other + "'s record", "it changes nothing"}, Right: right,
-		Why: q.Actor(e) + " " + q.Text(e)})
+		Why: q.whyRelease(i)})
 }
 
 // arrival says that a command of a release arrives, which its client may have sent long before, and only once. Of a script
@@ -378,7 +378,7 @@ func (q *quiz) write(i int) bool {
 	}
 	name := q.Clients[e.Client]
 	return q.ask(Question{Pos: i, Until: i + 1, Text: fmt.Sprintf("%s goes to the store at %s. Does the store let it write?", name, trace.Brief(e.At)),
-		Choices: []string{"yes", "no, it refuses " + name}, Right: right, Why: q.Actor(e) + " " + q.Text(e)})
+		Choices: []string{"yes", "no, it refuses " + name}, Right: right, Why: q.whyWrite(i)})
 }
 
 // firstFault is the position after the first thing that goes wrong, or that after the first
@@ -447,23 +447,17 @@ func (q *quiz) neverHad() bool {
 	return asked && q.Ended(q.Last())
 }
 
-// emptied is why Redis has no record at a position: the last event by which one went.
-func (q *quiz) emptied(at int) string {
-	for i := at - 1; i >= 0 && len(q.s.Primary) == 1; i-- {
-		e := &q.Events[i]
-		if slices.ContainsFunc(e.Changes, func(c trace.Change) bool { return c.Key == q.Key && c.After == nil }) {
-			return "At " + trace.Brief(e.At) + " " + q.Actor(e) + " " + q.Text(e) + "."
-		}
-	}
-	return "Redis has no record of the lock."
-}
-
 // stored is the answer to a question for the record as a sentence: "n1: B1-a586 (B's)" is what n1 stores.
-func stored(answer string) string {
+// Of a single server it says since when, too.
+func (q *quiz) stored(at int, answer string) string {
 	var parts []string
 	for _, part := range strings.Split(answer, ", ") {
 		node, record, _ := strings.Cut(part, ": ")
 		parts = append(parts, node+" stores "+record)
 	}
-	return trace.List(parts) + "."
+	since := ""
+	if rec := q.StateAt(at).LockRecord(q.s.Primary[0]); rec != nil && len(parts) == 1 {
+		since = ", since " + trace.Brief(q.Events[rec.Written-1].At)
+	}
+	return trace.List(parts) + since + "."
 }

@@ -143,6 +143,30 @@ func TestAnswersAreTrue(t *testing.T) {
 	}
 }
 
+// TestAnswersHaveReasons: an answer where nothing breaks says whose record Redis has and since when, or by what the last one
+// went, and a script that spares a record is said to compare.
+func TestAnswersHaveReasons(t *testing.T) {
+	for _, tt := range []struct{ lock, scenario, question, want string }{
+		{"naive-del", "late-release", "B's request arrives at 12.001s.", "Redis had no record: A's record expired at 10.002s. (#17, reply: OK)"},
+		{"naive-del", "late-release", "C's request arrives at 17.001s.", "Redis had no record: A's DEL removed B's record at 15.001s. (#32, reply: OK)"},
+		{"naive-del", "late-release", "B goes to the store", "It carries no token, so the store can't tell that C got the lock later, at 17.002s."},
+		{"naive-del", "late-release", "B's DEL lock arrives", "Redis had C's record, since 17.001s, and DEL doesn't ask whose it is. (#43, reply: 1)"},
+		{"get-then-del", "late-release", "C's request arrives at 17.001s.", "Redis had B's record, since 12.001s. (#32, reply: nil)"},
+		{"get-then-del", "late-release", "At 15.002s: Whose record", "n1 stores B1-a586 (B's), since 12.001s."},
+		{"naive-del", "late-release", "At 15.001s: Whose record", "A's DEL removed B's record at 15.001s."},
+		{"setpx-lua", "release-gap", "A's release, a script", "Redis had B's record, since 12.001s: B1-a586. The command compares that with A1-e39f, and leaves it. (#27, reply: 0)"},
+		{"getset-equal", "clock-skew", "B's request arrives at 1.003s.", "Redis had A's record, since 1ms, and B's GETSET replaced it. (#22, reply: 1010000)"},
+		{"setpx-lua", "failover", "B's request arrives at 3ms.", "Redis had no record: at 2ms n1 goes down. (#14, reply: OK)"},
+		{"fenced", "pause-past-ttl", "A goes to the store", "Store refuses A: fence 1 is older than 2"},
+	} {
+		all := runUnder(t, tt.lock, tt.scenario).Questions()
+		i := slices.IndexFunc(all, func(q timeline.Question) bool { return strings.HasPrefix(q.Text, tt.question) })
+		if i < 0 || !strings.HasPrefix(all[i].Why, tt.want) {
+			t.Errorf("%s under %s: %q is not explained by %q: %+v", tt.lock, tt.scenario, tt.question, tt.want, all)
+		}
+	}
+}
+
 // answersLikeTheNote: a script's question has the answer that the scenario has computed. That of
 // a record names its owner behind the value.
 func answersLikeTheNote(t *testing.T, tl *timeline.Timeline, q *timeline.Question) {
@@ -308,7 +332,7 @@ func TestQuestionOfRecordsSpeaksOfRecords(t *testing.T) {
 		if !q.Script {
 			continue
 		}
-		if q.Choices[q.Right] != "no client's record" || !strings.HasPrefix(q.Why, "At 18.007s n1 B: EVALSHA") || slices.Contains(q.Choices, "nobody") {
+		if q.Choices[q.Right] != "no client's record" || !strings.HasPrefix(q.Why, "B's EVALSHA removed B's record at 18.007s.") || slices.Contains(q.Choices, "nobody") {
 			t.Errorf("%q: %q, of which %d is right: %s", q.Text, q.Choices, q.Right, q.Why)
 		}
 		return

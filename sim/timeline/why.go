@@ -1,0 +1,127 @@
+package timeline
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"lockstep/sim/trace"
+)
+
+// The reasons of answers come from the state of Redis at the command that decided them: whose record there was, and since
+// when, or by what the last one went. Of a lock on several servers no single command decides.
+
+// whyEntry is why a call of Acquire, whose first command is the event at from, came out as it does at the event at to.
+func (q *quiz) whyEntry(from, to int) string {
+	holders := q.Holders(q.StateAt(to + 1))
+	if len(q.s.Primary) > 1 {
+		return holders
+	}
+	client, granted := q.Events[to].Client, q.Events[to].Kind == trace.KindGranted
+	for i := to - 1; i >= from; i-- {
+		e := &q.Events[i]
+		if e.Kind != trace.KindExecute || e.Client != client || e.Copy || e.Node == trace.None {
+			continue
+		}
+		if rec := q.StateAt(i + 1).LockRecord(e.Node); granted && (rec == nil || rec.Written != e.Seq) {
+			continue // the one that stored the record decides
+		}
+		why := q.found(i, client)
+		if rec := q.StateAt(i).LockRecord(e.Node); granted && rec != nil && rec.Owner.Client != client {
+			why = strings.TrimSuffix(why, ".") + fmt.Sprintf(", and %s's %s replaced it.", q.Clients[client], strings.ToUpper(e.Args[0]))
+		}
+		if o := &q.Events[to]; o.Kind == trace.KindTimeout || o.Kind == trace.KindFailed {
+			why = trace.Capital(q.Actor(o)) + " " + q.Text(o) + ". " + why
+		}
+		return why + " " + q.proof(e)
+	}
+	return holders
+}
+
+// whyRelease is why the command of a release at an event does what it does.
+func (q *quiz) whyRelease(i int) string {
+	e := &q.Events[i]
+	before, after := q.s.LockRecord(e.Node), q.StateAt(i+1).LockRecord(e.Node)
+	why, token := q.found(i, e.Client), q.tokenOf(e)
+	switch name := strings.ToUpper(e.Args[0]); {
+	case before == nil:
+	case after == nil && (name == "DEL" || name == "UNLINK"):
+		why = strings.TrimSuffix(why, ".") + ", and " + name + " doesn't ask whose it is."
+	case after != nil && after.Value == before.Value && token != "" && slices.Contains(e.Args, token) && before.Value != token:
+		why = strings.TrimSuffix(why, ".") + fmt.Sprintf(": %s. The command compares that with %s, and leaves it.", before.Value, token)
+	}
+	return why + " " + q.proof(e)
+}
+
+// tokenOf is the token of the acquisition to which a command belongs, or nothing if it has none.
+func (q *quiz) tokenOf(e *trace.Event) string {
+	i := slices.IndexFunc(q.Events, func(g trace.Event) bool { return g.Kind == trace.KindGranted && g.Client == e.Client && g.Acq == e.Acq })
+	if i < 0 {
+		return ""
+	}
+	return q.Events[i].Token
+}
+
+// whyWrite is why the store takes a write, or doesn't.
+func (q *quiz) whyWrite(i int) string {
+	e := &q.Events[i]
+	why := trace.Capital(q.Actor(e)) + " " + q.Text(e)
+	if e.Kind != trace.KindWrite || e.Fence != 0 {
+		return why
+	}
+	mine := q.s.Clients[e.Client].Lease.Granted
+	for c := range q.s.Clients {
+		if at := q.s.Clients[c].Lease.Granted; mine != trace.None && at > mine {
+			return fmt.Sprintf("It carries no token, so the store can't tell that %s got the lock later, at %s.", q.Clients[c], trace.Brief(q.Events[at-1].At))
+		}
+	}
+	return why
+}
+
+// found says which record of the lock a client's command found at an event, and since when, or why there was none.
+func (q *quiz) found(i, client int) string {
+	rec := q.StateAt(i).LockRecord(q.Events[i].Node)
+	if rec == nil {
+		why := q.gone(i)
+		if rest, is := strings.CutPrefix(why, "At "); is {
+			why = "at " + rest
+		}
+		return "Redis had no record: " + why
+	}
+	whose := "somebody's"
+	if rec.Owner != trace.Nobody {
+		if whose = q.Clients[rec.Owner.Client] + "'s"; rec.Owner.Client == client {
+			whose += " own"
+		}
+	}
+	return fmt.Sprintf("Redis had %s record, since %s.", whose, trace.Brief(q.Events[rec.Written-1].At))
+}
+
+// gone is why Redis has no record before an event, as a sentence: the last event by which one went.
+func (q *quiz) gone(before int) string {
+	for i := before - 1; i >= 0 && len(q.s.Primary) == 1; i-- {
+		e := &q.Events[i]
+		if !slices.ContainsFunc(e.Changes, func(c trace.Change) bool { return c.Key == q.Key && c.After == nil }) {
+			continue
+		}
+		whose := "the record"
+		if rec := q.StateAt(i).LockRecord(e.Node); rec != nil && rec.Owner != trace.Nobody {
+			whose = q.Clients[rec.Owner.Client] + "'s record"
+		}
+		switch at := trace.Brief(e.At); {
+		case e.Kind == trace.KindExpire:
+			return fmt.Sprintf("%s expired at %s.", trace.Capital(whose), at)
+		case e.Kind == trace.KindExecute && e.Client != trace.None:
+			return fmt.Sprintf("%s's %s removed %s at %s.", q.Clients[e.Client], strings.ToUpper(e.Args[0]), whose, at)
+		default:
+			what, _, _ := strings.Cut(q.Text(e), "  [") // without the change, which is known
+			return fmt.Sprintf("At %s %s %s.", at, q.Actor(e), what)
+		}
+	}
+	return "Nobody has stored one."
+}
+
+// proof is an executed command as evidence: its number, and what Redis replied.
+func (q *quiz) proof(e *trace.Event) string {
+	return fmt.Sprintf("(#%d, reply: %s)", e.Seq, e.Reply)
+}
