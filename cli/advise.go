@@ -90,7 +90,7 @@ func outcomes(open []advice.Answers) advice.Outcome {
 		}
 	}
 	known := map[[2]string]trace.Verdict{}
-	for _, c := range scenarios.Part(1, func(s *scenarios.Scenario, _ strategies.Strategy) bool { return cited[s.Name] || len(open) == 1 }) {
+	for _, c := range ran(len(open) == 1, cited) {
 		if c.Err == nil {
 			known[[2]string{c.Scenario.Name, c.Strategy.Name}] = c.Trace.Verdict()
 		}
@@ -99,6 +99,14 @@ func outcomes(open []advice.Answers) advice.Outcome {
 		v, is := known[[2]string{scenario, strategy}]
 		return v, is
 	}
+}
+
+// ran are all runs, or those under the scenarios that are cited.
+func ran(all bool, cited map[string]bool) []scenarios.Cell {
+	if all {
+		return matrix()
+	}
+	return scenarios.Part(1, func(s *scenarios.Scenario, _ strategies.Strategy) bool { return cited[s.Name] })
 }
 
 // writeChoice has a line for each combination of answers.
