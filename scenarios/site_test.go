@@ -11,6 +11,7 @@ import (
 
 	"lockstep/scenarios"
 	"lockstep/scenarios/site"
+	"lockstep/sim/testenv"
 )
 
 var link = regexp.MustCompile(`<a href="([^"]*)"`)
@@ -18,6 +19,7 @@ var link = regexp.MustCompile(`<a href="([^"]*)"`)
 // The site has a page for each step of the course; all links lead to pages of the site, the chain of the next ones
 // goes through all of them, and no page asks for anything else.
 func TestSiteOfTheCourse(t *testing.T) {
+	testenv.LongRaced(t)
 	lessons := scenarios.Course()
 	files, err := site.Course(lessons)
 	if err != nil {
