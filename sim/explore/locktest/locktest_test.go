@@ -291,6 +291,10 @@ func TestGoroutinesAreNamed(t *testing.T) {
 // TestManyGoroutinesAreNamed: neither do several of them at once, on connections of their own or
 // with the clock, end the process.
 func TestManyGoroutinesAreNamed(t *testing.T) {
+	tries := 5
+	if testenv.CI() {
+		tries = 20
+	}
 	for name, use := range map[string]func(ctx context.Context, rdb *redis.Client, key string, o strategies.Options){
 		"connections": func(ctx context.Context, rdb *redis.Client, key string, o strategies.Options) { rdb.Get(ctx, key) },
 		"clocks":      func(_ context.Context, _ *redis.Client, _ string, o strategies.Options) { o.Clock.Now() },
@@ -304,7 +308,7 @@ func TestManyGoroutinesAreNamed(t *testing.T) {
 				all.Wait()
 				return take(ctx, rdb, key, o)
 			}
-			for range 20 {
+			for range tries {
 				w := watching(t)
 				locktest.Holds(w, mine(aside, compare))
 				w.says(t, true, `cannot be searched: [AB]'s code panics at sim/explore/locktest/locktest_test.go:\d+: a goroutine that is not one of its threads`)
