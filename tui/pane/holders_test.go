@@ -140,19 +140,28 @@ func TestEvidenceIsShortenedByWholeParts(t *testing.T) {
 	}
 }
 
-// The sentence on two believers is whole, however long their names are.
+// The sentence on two believers is whole, however long their names are: a code has room for what the name of what breaks has not.
 func TestBelieversAreAWholeSentence(t *testing.T) {
 	run := timeline.New(tuitest.RealRun(t, "setpx-lua", "pause-past-ttl"))
 	pos := run.Breaches[slices.IndexFunc(run.Breaches, func(b timeline.Breach) bool { return b.Code == trace.OV })].Pos
 	for want, names := range map[string][2]string{
-		"  A and B believe; A's lease is over.":     {"A", "B"},
-		"  nightly and rerun believe they hold it.": {"nightly", "rerun"},
-		"  2 believe they hold it.":                 {"nightly-report", "rerun-of-report"},
+		" !! OVERLAPPING CRITICAL SECTIONS !!  A and B believe; A's lease is over.":   {"A", "B"},
+		" !! OV !!  nightly and rerun believe they hold it; nightly's lease is over.": {"nightly", "rerun"},
+		" !! OVERLAPPING CRITICAL SECTIONS !!  2 believe they hold it.":               {"nightly-report", "rerun-of-report"},
 	} {
 		copy(run.Clients, names[:])
 		l, _ := Holders(run, pos, run.StateAt(pos), 80)
 		if got := tuitest.LineText(l); !strings.HasSuffix(got, want) || l.Width() > 80 {
 			t.Errorf("%v: %q", names, got)
 		}
+	}
+}
+
+// What has just broken is told whole, in any window, in the course.
+func TestWhatBreaksIsToldWhole(t *testing.T) {
+	run := timeline.New(tuitest.RealRun(t, "setnx", "stampede-fallthrough"))
+	pos := run.Breaches[slices.IndexFunc(run.Breaches, func(b timeline.Breach) bool { return b.Code == trace.OV })].Pos
+	if l, _ := Holders(run, pos, run.StateAt(pos), 80); l.Width() > 80 || !strings.HasSuffix(tuitest.LineText(l), "enters the critical section while A is inside.") {
+		t.Errorf("%q", tuitest.LineText(l))
 	}
 }

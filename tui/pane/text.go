@@ -64,7 +64,7 @@ func ShortenedLine(l draw.Line, width int) draw.Line {
 }
 
 // Holders names the holders of the lock in one sentence, in capitals if a property has
-// just broken or two clients hold it; codes have their names as far as the width allows. The second
+// just broken or two clients hold it; codes have their names as far as the width allows, which leaves the sentence whole. The second
 // result is the ink of the band behind it.
 func Holders(r *timeline.Timeline, pos int, s *trace.State, width int) (draw.Line, draw.Ink) {
 	all, fresh := r.Breached(pos)
@@ -91,13 +91,20 @@ func Holders(r *timeline.Timeline, pos int, s *trace.State, width int) (draw.Lin
 		return fmt.Sprintf("%d%s.", s.Believers(), claim)
 	}
 	if bad := failures(fresh); len(bad) > 0 {
-		name := " !! " + shout(bad) + " !!  "
-		said = shortened(width - draw.Width(name))
+		name, happened := " !! "+shout(bad)+" !!  ", ""
 		if agreed(r, s) {
-			happened := bad[0].Text + "."
+			happened = bad[0].Text + "."
 			if what, _, explained := strings.Cut(happened, ": "); explained && draw.Width(name+happened) > width { // the cause is told below
 				happened = what + "."
 			}
+		}
+		both := func(name string) bool { return strings.Contains(shortened(width-draw.Width(name)), "; ") } // who believes, and whose lease is over
+		codes := " !! " + listed(codesOf(bad)) + " !!  "
+		if draw.Width(name+happened) > width || happened == "" && !both(name) && both(codes) { // the name is told below, too
+			name = codes
+		}
+		said = shortened(width - draw.Width(name))
+		if happened != "" {
 			said = draw.Either(draw.Width(name+happened+" "+said) <= width, happened+" "+said, happened)
 		}
 		return draw.Line{draw.Text(name, draw.Alarm), draw.Text(said, draw.Alarm)}, draw.Alarm
@@ -206,6 +213,12 @@ func failures(bs []timeline.Breach) []timeline.Breach {
 		}
 	}
 	return bad
+}
+
+// codesOf are the codes of violations, worst first and each once.
+func codesOf(bs []timeline.Breach) []trace.Code {
+	bad, mild := split(bs)
+	return append(bad, mild...)
 }
 
 // shout is the names of violations in capitals, each once.
