@@ -55,6 +55,9 @@ func (p *Place) String() string {
 	return fmt.Sprintf("lesson %d, step %d of %d", p.Lesson+1, p.Step+1, len(p.Library.Lessons[p.Lesson].Steps))
 }
 
+// Short says where it is, where columns are few.
+func (p *Place) Short() string { return fmt.Sprintf("lesson %d.%d", p.Lesson+1, p.Step+1) }
+
 // Opening are the words before the run: the lesson's, or how it goes on.
 func (p *Place) Opening() string {
 	l, step := p.At()

@@ -146,15 +146,15 @@ func (p *Player) DrawHeader(c *draw.Canvas, r draw.Rectangle) {
 }
 
 // whereabouts are the broken properties and the place in the run and in the course. The place in the
-// course goes if that leaves the title whole beside what is broken. That in the run stays, and in one form: a counter that comes and goes, or
-// is now in brackets, reads as another one.
+// course is shortened beside what is broken, and goes if that leaves the title whole. That in the run stays, and in one form: a counter that comes and
+// goes, or is now in brackets, reads as another one.
 func (p *Player) whereabouts(room int) draw.Line {
 	if p.loading {
 		return draw.Line{draw.Text("running ", draw.Dim)}
 	}
-	var broken, chapter, lesson draw.Line
+	var broken, chapter, lesson, short draw.Line
 	if p.lesson != nil {
-		lesson = draw.Line{draw.Text(p.lesson.String()+"  ", draw.Dim)}
+		lesson, short = draw.Line{draw.Text(p.lesson.String()+"  ", draw.Dim)}, draw.Line{draw.Text(p.lesson.Short()+"  ", draw.Dim)}
 	}
 	if p.Run != nil {
 		if all, _ := p.Run.Breached(p.Pos); len(all) > 0 {
@@ -167,7 +167,11 @@ func (p *Player) whereabouts(room int) draw.Line {
 	if all := slices.Concat(lesson, broken, chapter); len(broken) == 0 || all.Width() <= room {
 		return all
 	}
-	return append(broken, chapter...) // and of the title as much as there is room for
+	least := slices.Concat(broken, chapter)
+	if all := slices.Concat(short, least); all.Width() <= room || least.Width() > room { // a title is cut without it, too
+		return all
+	}
+	return least
 }
 
 func (p *Player) drawMain(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane) {
