@@ -52,14 +52,12 @@ func (p *Player) story(width int, whole bool) told.Story {
 	if p.lesson == nil && p.Pos > 0 && p.Pos == p.Run.Last() {
 		t.Gap()
 		p.tellEnd(&t)
+		s.Hint = p.tellCourse(&t)
 	}
 	p.tellMillisecond(&t)
 	dated := false
 	for _, n := range p.Run.Said(p.Pos) {
-		if n.Kind == trace.NoteAsk && n.Answer != "" { // it was asked before: see quiz
-			continue
-		}
-		if n.Kind == trace.NoteMissed && p.forClass() { // that is for the script's author
+		if n.Kind == trace.NoteAsk && n.Answer != "" || n.Kind == trace.NoteMissed && p.forClass() { // it was asked before: see quiz; or it is for the author
 			continue
 		}
 		at := ""
@@ -222,6 +220,19 @@ func (p *Player) tellMillisecond(t *draw.Paragraphs) {
 	}
 	t.Gap()
 	t.Add(draw.Dim, "", "The 1ms more: Redis keeps a record through its last millisecond.")
+}
+
+// tellCourse says at the end of a run that is a step of the course what that goes on with: that part is returned. Nobody in a room is to
+// be led there.
+func (p *Player) tellCourse(t *draw.Paragraphs) told.Part {
+	place := p.placeInCourse()
+	if place == nil || p.Teaching {
+		return told.Part{}
+	}
+	t.Gap()
+	from := len(t.Lines)
+	t.Add(draw.Dim, p.Keys.NextStep.Help().Key+" ", place.Onward()+": this is "+place.String()+".")
+	return told.Part{From: from, To: len(t.Lines)}
 }
 
 // tellNext gives the outcome of the step, and then the next one: that part is returned.

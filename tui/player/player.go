@@ -207,10 +207,22 @@ func (p *Player) choose(strategy, scenario int) (tea.Cmd, screen.Outcome) {
 	return p.open(strategy, scenario), screen.Outcome{Close: true}
 }
 
+// placeInCourse is the first step of the course that plays this run, if the course goes on from there, or nil.
+func (p *Player) placeInCourse() *lesson.Place {
+	if !p.scripted() {
+		return nil
+	}
+	place := lesson.Of(p.Library, p.Strategy, p.scenario)
+	if place == nil || place.Next() == nil {
+		return nil
+	}
+	return place
+}
+
 // nextStep goes on in the course.
 func (p *Player) nextStep() tea.Cmd {
-	if p.lesson == nil && p.scripted() {
-		p.lesson = lesson.Of(p.Library, p.Strategy, p.scenario)
+	if p.lesson == nil {
+		p.lesson = p.placeInCourse()
 	}
 	if p.lesson == nil {
 		p.Notice = "No lesson has this run. The first screen leads to the course."
@@ -860,6 +872,9 @@ func (p *Player) FooterKeys() []key.Binding {
 		}
 	case p.Run != nil && p.Pos < p.Run.Last():
 		list = slices.Insert(list, 0, on)
+	case p.Run != nil && p.placeInCourse() != nil:
+		list = slices.Insert(list, 0, screen.As(k.NextStep, "course"), k.Compare)
+		named = true
 	}
 	return append(list, p.otherKeys(named, proven)...)
 }
