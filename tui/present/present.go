@@ -127,7 +127,7 @@ func (p *Present) rehearse() {
 	case !p.rehearses:
 		p.Notice = "For the room: no notes for the script's author."
 	case p.asides() == 0:
-		p.Notice = "Rehearsal: this run has no notes for an author; others are told theirs, marked ~."
+		p.Notice = "Rehearsal: no notes for an author in this run; other runs' are marked ~."
 	}
 }
 
