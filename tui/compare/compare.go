@@ -21,7 +21,7 @@ import (
 // Compare shows one scenario under two locks, one above the other, with one
 // cursor for both.
 //
-// Invariants, once there is an alignment: 0 <= at <= alignment.Last(); differs and unlike are as long
+// Invariants, once there is an alignment: 0 <= at <= alignment.Last(); differs, unlike and apart are as long
 // as alignment.Steps.
 type Compare struct {
 	*screen.App
@@ -33,6 +33,7 @@ type Compare struct {
 	alignment  *timeline.Alignment
 	differs    []bool  // by step
 	unlike     [][]int // by step: the clients that have stood otherwise in one run than in the other so far
+	apart      []bool  // by step: whether the upper run's times are not those of the lower one any more
 	at         int     // step
 	stood      bool    // the cursor has been where the runs part: from then on it is the reader's
 	zoom       int
@@ -106,7 +107,7 @@ func (m *Compare) show(c comparedMsg) {
 	for i := range m.differs {
 		m.differs[i] = m.alignment.Differs(i)
 	}
-	m.unlike = everUnlike(m.alignment)
+	m.unlike, m.apart = everUnlike(m.alignment), everApart(m.alignment)
 	m.at = m.alignment.Arrives(0, m.from)
 	if m.stood {
 		return
@@ -401,12 +402,13 @@ func (m *Compare) Draw(c *draw.Canvas, r draw.Rectangle) {
 	at := m.alignment.Steps[m.at]
 	d := m.divide(r.W, r.H+1)
 	m.drawHeader(c, draw.Rect(r.X+1, r.Y, r.W-2, 1), d.missing)
-	m.plan = arrangeCompare(r.W, r.H+1, [2]int{len(d.lanes[0]), len(d.lanes[1])}, d.told)
+	axes := m.axisRows(r.H + 1)
+	m.plan = arrangeCompare(r.W, r.H+1, [2]int{len(d.lanes[0]), len(d.lanes[1])}, axes, d.told)
 	m.lay(m.plan.halves[0].W - pane.LabelWidth)
 	var drawn [2]pane.Drawn
 	for i, re := range m.alignment.Runs {
 		m.drawTitle(c, m.plan.titles[i], i)
-		drawn[i] = pane.DrawTimeline(c, m.plan.halves[i], pane.Scene{Timeline: re, Pos: at[i], Axis: m.axes[i], Column: m.cols[m.at], All: m.cols[len(m.cols)-1] + 1, Lanes: d.lanes[i], Theme: m.Theme, Bare: axisRows(r.H + 1)[i] == 0})
+		drawn[i] = pane.DrawTimeline(c, m.plan.halves[i], pane.Scene{Timeline: re, Pos: at[i], Axis: m.axes[i], Column: m.cols[m.at], All: m.cols[len(m.cols)-1] + 1, Lanes: d.lanes[i], Theme: m.Theme, Bare: axes[i] == 0})
 	}
 	m.drawDiffers(c, m.plan.differs)
 	lines := m.told(m.plan.told.W, m.plan.told.H)

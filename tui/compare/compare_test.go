@@ -68,7 +68,7 @@ func TestCompareScrubsBoth(t *testing.T) {
 }
 
 func comparePicture(w, h int, lanes [2]int) string {
-	l := arrangeCompare(w, h, lanes, leastTold)
+	l := arrangeCompare(w, h, lanes, [2]int{pane.AxisRows, pane.AxisRows}, leastTold)
 	return tuitest.Parts(w, h, []draw.Rectangle{l.titles[0], l.titles[1], l.differs}, map[string]draw.Rectangle{"h": l.header, "U": l.halves[0], "L": l.halves[1], "t": l.told, "f": draw.Rect(0, h-1, w, 1)})
 }
 
@@ -309,6 +309,36 @@ func TestBothShowTheSameRows(t *testing.T) {
 				}
 				break
 			}
+		}
+	}
+}
+
+// The lower run has times of its own as soon as the upper run's are not true of it, in the least window, too.
+func TestLowerRunIsDated(t *testing.T) {
+	for _, tt := range []struct {
+		scenario string
+		locks    [2]string
+		apart    bool
+	}{{"late-release", [2]string{"naive-del", "setpx-lua"}, false}, {"reply-lost", [2]string{"redlock", "setnx"}, true}} {
+		app := tuitest.RealApp(screen.NewLibrary(), tuitest.PlainTheme(false))
+		lib := app.Library
+		m := New(app, screen.CompareMsg{Scenario: lib.Named(tt.scenario), Strategies: [2]int{lib.Strategy(tt.locks[0]), lib.Strategy(tt.locks[1])}})
+		a := tuitest.Open(t, draw.MinWidth, draw.MinHeight, app, m, nil)
+		dated := 0
+		for at := range m.alignment.Steps {
+			m.goTo(at)
+			step := m.alignment.Steps[at]
+			two := strings.Count(a.View(), " virtual t ") == 2
+			if two {
+				dated++
+			}
+			upper, lower := m.alignment.Runs[0].Now(step[0]), m.alignment.Runs[1].When(step[1])
+			if ended := step[0] == m.alignment.Runs[0].Last(); !two && ended && lower > upper+m.alignment.Runs[0].TTL/10 {
+				t.Fatalf("step %d: %v stands below %v:\n%s", at, lower, upper, a.View())
+			}
+		}
+		if tt.apart != (dated > 0) {
+			t.Errorf("%s: %d of %d steps have two axes", tt.scenario, dated, len(m.alignment.Steps))
 		}
 	}
 }

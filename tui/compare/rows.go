@@ -15,16 +15,31 @@ const compareFrame = 5
 // usualRows are the rows of clients that the words leave each run in the least window: those of two clients.
 const usualRows = 4
 
-// twoAxesFrom is the height from which on the lower run has times and a ruler of its own. In less, rows of clients take their
-// place: the script's steps stand below the upper run's, and the line of its event has the lower run's instant.
+// twoAxesFrom is the height from which on the lower run has times and a ruler of its own in any case. In less, rows of clients take their
+// place as long as the upper run's are true of both.
 const twoAxesFrom = 30
 
 // axisRows are the rows that the two diagrams have above their lanes.
-func axisRows(h int) [2]int {
-	if h < twoAxesFrom {
+func (m *Compare) axisRows(h int) [2]int {
+	if h < twoAxesFrom && !m.apart[m.at] {
 		return [2]int{pane.AxisRows, 0}
 	}
 	return [2]int{pane.AxisRows, pane.AxisRows}
+}
+
+// everApart says, by step, whether an event of the lower run stands below other times than its own by then: more than a hundredth of
+// the TTL off, so that a command more or less is no difference.
+func everApart(al *timeline.Alignment) []bool {
+	all, so := make([]bool, len(al.Steps)), false
+	upper, lower := al.Runs[0], al.Runs[1]
+	for step, at := range al.Steps {
+		if step > 0 && al.Steps[step-1][1] != at[1] {
+			now, slack := lower.When(at[1]), upper.TTL/100
+			so = so || now < upper.When(at[0])-slack || now > upper.When(min(at[0]+1, upper.Last()))+slack
+		}
+		all[step] = so
+	}
+	return all
 }
 
 // rows are what a window is divided into: the lines that are told, the lanes of both diagrams, and what these lack.
@@ -37,7 +52,7 @@ type rows struct {
 // divide gives both diagrams all rows that have something to show, if these and the words fit into a window. If not, it chooses the
 // same rows for both, so that each shows what the other one is compared with.
 func (m *Compare) divide(w, h int) rows {
-	axes := axisRows(h)
+	axes := m.axisRows(h)
 	room, at := h-compareFrame-axes[0]-axes[1], m.alignment.Steps[m.at]
 	var whole [2]int
 	for side, r := range m.alignment.Runs {
@@ -214,10 +229,10 @@ type compareLayout struct {
 	told    draw.Rectangle
 }
 
-// arrangeCompare gives the lanes the rows that so many lines of what is told leave them.
-func arrangeCompare(w, h int, lanes [2]int, told int) compareLayout {
+// arrangeCompare gives the lanes, below the rows of their axes, the rows that so many lines of what is told leave them.
+func arrangeCompare(w, h int, lanes, axes [2]int, told int) compareLayout {
 	l := compareLayout{header: draw.Rect(0, 0, w, 1)}
-	room, axes := h-compareFrame-told, axisRows(h)
+	room := h - compareFrame - told
 	upper := min(lanes[0]+axes[0], room-min(lanes[1]+axes[1], room/2))
 	lower := min(lanes[1]+axes[1], room-upper)
 	y := 1
