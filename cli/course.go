@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -80,17 +81,22 @@ func newPlay() *cobra.Command {
 	var show display
 	var goal string
 	cmd := &cobra.Command{
-		Use:   "play [LOCK]",
+		Use:   "play [LOCK|LEVEL]",
 		Short: "Break a lock yourself: you are the scheduler",
 		Long: `Break a lock yourself: you decide which client makes the next step, when time passes and
 what fails. Hints come from a search of all schedules. Without a LOCK it opens the list of
-levels. It takes a terminal.`,
-		Example:           "  lockstep play\n  lockstep play get-then-del --goal FR",
+levels; a number opens that level. It takes a terminal.`,
+		Example:           "  lockstep play\n  lockstep play 3\n  lockstep play get-then-del --goal FR",
 		Args:              atMostOne,
 		ValidArgsFunction: completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o := tui.Options{Seed: 1, Game: true}
-			if len(args) == 1 {
+			if n, err := strconv.Atoi(strings.Join(args, "")); err == nil {
+				if all := len(scenarios.Levels()); n < 1 || n > all {
+					return fmt.Errorf("there is no level %d: the game has levels 1 to %d", n, all)
+				}
+				o.Level = n
+			} else if len(args) == 1 {
 				st, err := lockNamed(args[0])
 				if err != nil {
 					return err

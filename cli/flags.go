@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -33,9 +34,17 @@ func flagError(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
 }
 
+// codeFlags are the names under which commands take codes: who has learnt one of them tries it elsewhere.
+var codeFlags = []string{"codes", "goal", "fail-on"}
+
 func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) error {
 	if letters := e.GetSpecifiedShortnames(); letters != "" {
 		return fmt.Errorf("unknown flag \"-%s\"", e.GetSpecifiedName())
+	}
+	for _, name := range codeFlags { // before what is spelt alike
+		if slices.Contains(codeFlags, e.GetSpecifiedName()) && cmd.Flags().Lookup(name) != nil {
+			return fmt.Errorf("unknown flag %q; did you mean %q?", "--"+e.GetSpecifiedName(), "--"+name)
+		}
 	}
 	var known []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })

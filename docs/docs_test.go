@@ -186,7 +186,7 @@ func searched(args string) (string, error) {
 
 func codes() string {
 	var b strings.Builder
-	b.WriteString("| code | violation | |\n| --- | --- | --- |\n")
+	b.WriteString("| code | name | |\n| --- | --- | --- |\n")
 	for _, c := range trace.Codes {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", c, c.Name(), c.Meaning())
 	}

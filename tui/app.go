@@ -64,6 +64,8 @@ func (a *screens) way(o Options) []screen.OpenMsg {
 		return []screen.OpenMsg{screen.CourseMsg{}, screen.LessonMsg{Lesson: o.Lesson - 1}} // from its beginning: the list is there for going on
 	case o.Course:
 		return []screen.OpenMsg{screen.CourseMsg{}}
+	case o.Level > 0:
+		return []screen.OpenMsg{screen.LevelsMsg{}, screen.LevelMsg{Level: o.Level - 1}}
 	case o.Game && o.Strategy.Name == "":
 		return []screen.OpenMsg{screen.LevelsMsg{}}
 	case o.Game:

@@ -171,6 +171,7 @@ func TestEscFromTheCommandLine(t *testing.T) {
 		stack []string
 	}{
 		{Options{Lesson: 2}, []string{"*player.Player", "*course.Course", "*door.Door", "*door.Door"}},
+		{Options{Game: true, Level: 1}, []string{"*game.Game", "*levels.List", "*door.Door"}},
 		{Options{Course: true}, []string{"*course.Course", "*door.Door"}},
 		{Options{Game: true, Strategy: fenced, Goal: &goal}, []string{"*game.Game", "*runs.Runs", "*door.Door"}},
 	} {

@@ -42,6 +42,7 @@ type Options struct {
 	Course   bool                // open the list of lessons
 	Lesson   int                 // open this lesson, counted from 1, at its first step
 	Game     bool                // open the game of breaking Strategy, or without one the levels
+	Level    int                 // open this level of it, counted from 1
 	Goal     *trace.Code         // what the game is about; nil is the lock's usual goal
 	Present  *scenarios.Playlist // present its runs, one after another
 	Seed     uint64

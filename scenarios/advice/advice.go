@@ -54,7 +54,7 @@ var Questions = [3]Question{
 	}},
 	{"token", "What the lock protects", "A fencing token grows with each grant; the resource refuses older ones.", [2]Answer{
 		{Name: "no", Text: "can't check a token", Example: "a provider's payment API, a mail, a file: they take what arrives", fits: func(s strategies.Strategy) bool { return !s.Fences }},
-		{Name: "yes", Text: "can check a token", Example: "a payments table: SET token = 34 WHERE token <= 34, then read",
+		{Name: "yes", Text: "can check a token", Example: "a payments table that refuses a token lower than one it has seen",
 			remedy:    "Have what the lock protects refuse a late client, by a fencing token or a version (UPDATE ... WHERE version = 7)",
 			scenarios: []string{minted, "pause-replies-in-flight"}},
 	}},

@@ -130,7 +130,7 @@ func (c *Course) Help() screen.Page {
 		About: "Each lesson takes one misfortune, and the locks that answer it, step by step: each step answers the failure of the one before. " +
 			"A step here is one run, of one lock. It counts as seen when you have watched its story to the end, here or elsewhere. The presenter shows a lesson to a class, from the step at the cursor on: one key goes on. What you have seen, and how well you predicted here, is remembered.",
 		Keys: append([]key.Binding{screen.As(k.Up, "lesson before"), screen.As(k.Down, "lesson after"), screen.As(k.Back, "step before"), screen.As(k.Forward, "step after"),
-			screen.As(k.First, "first lesson"), screen.As(k.Last, "last lesson"), screen.As(k.Guess, "that lesson"), screen.As(k.Enter, "play the step"), screen.As(k.Present, "present the lesson"), screen.As(k.Course, "back")}, k.Always()...),
+			screen.As(k.First, "first lesson"), screen.As(k.Last, "last lesson"), screen.As(k.Guess, "that lesson, of the first nine"), screen.As(k.Enter, "play the step"), screen.As(k.Present, "present the lesson"), screen.As(k.Course, "back")}, k.Always()...),
 		Signs: append([]draw.Sign{{g.Granted, "seen"}, {"-", "not seen yet"}, {g.Granted + "ok", "nothing broke"}, {g.Mild + "BD", "reported, but no failure"}, {g.Bad + "DG", "broken"}}, screen.CodeSigns()...),
 	}
 }

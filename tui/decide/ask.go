@@ -180,7 +180,7 @@ func (d *Decide) describeAnswer(t *draw.Paragraphs, question, answer int, much d
 	if much >= tabled {
 		rows = d.table(question, answer)
 	}
-	t.Add(draw.Plain, indent, draw.Either(leads == nothing, "Yet "+nothing, "Leads to: "+leads)+draw.Either(rows != nil, ", by the other answers:", "."))
+	t.Add(draw.Plain, indent, draw.Either(leads == nothing, "Even so, "+nothing, "Leads to: "+leads)+draw.Either(rows != nil, ", by the other answers:", "."))
 	t.Lines = append(t.Lines, rows...)
 }
 

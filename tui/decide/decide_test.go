@@ -452,7 +452,7 @@ func TestAnswersSayWhereTheyLead(t *testing.T) {
 						if beside := strings.Contains(v, advice.Questions[q].Answers[i].Text+": "+leads); leads == "" || beside != (size[0] >= wideEnough) {
 							t.Errorf("%v, %v: answer %d to question %d leads to %q, which is beside it: %t\n%s", size, given, i, q, leads, beside, v)
 						}
-						if told := strings.Contains(tuitest.Unwrapped(v), tuitest.Unwrapped("to: "+leads)) || strings.Contains(v, "Yet "+leads); q == d.at && d.toAsk() > 0 && !told {
+						if told := strings.Contains(tuitest.Unwrapped(v), tuitest.Unwrapped("to: "+leads)) || strings.Contains(v, "Even so, "+leads); q == d.at && d.toAsk() > 0 && !told {
 							t.Errorf("%v, %v: it isn't told that answer %d to question %d leads to %q\n%s", size, given, i, q, leads, v)
 						}
 					}
@@ -463,7 +463,7 @@ func TestAnswersSayWhereTheyLead(t *testing.T) {
 	a, d := open(t, 120, 40)
 	d.given, d.answers, d.at = [questions]bool{true}, advice.Answers{1}, 1
 	v := tuitest.Unwrapped(a.View())
-	for _, want := range []string{"one server no lock is enough (nearest: setpx-lua)", "several servers fenced", fmt.Sprintf("of the %d locks can be used then.", len(a.Library.Strategies)), "Yet no lock is enough, by the other answers:", "Leads to: fenced, by the other answers:"} {
+	for _, want := range []string{"one server no lock is enough (nearest: setpx-lua)", "several servers fenced", fmt.Sprintf("of the %d locks can be used then.", len(a.Library.Strategies)), "Even so, no lock is enough, by the other answers:", "Leads to: fenced, by the other answers:"} {
 		if !strings.Contains(v, tuitest.Unwrapped(want)) {
 			t.Errorf("there is no %q:\n%s", want, a.View())
 		}

@@ -66,7 +66,9 @@ func (s *Game) redo() {
 func (s *Game) switchBranch(by int) {
 	up := s.here.Parent
 	if up == nil || len(up.Tried) < 2 {
-		s.Notice = "Nothing else was tried in place of the last move."
+		if s.Notice = "Nothing else was tried in place of the last move."; up == nil {
+			s.Notice = "No move has been made yet."
+		}
 		return
 	}
 	up.Last = (up.Last + by + len(up.Tried)) % len(up.Tried)
