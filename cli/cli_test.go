@@ -327,7 +327,7 @@ func TestMistakesAreOneList(t *testing.T) {
 
 // A command, and a part of a step, can be explained, too; a page with the name of a code isn't told twice.
 func TestExplainFindsWhatElseHasAName(t *testing.T) {
-	for name, want := range map[string]string{"present": "a command: present a playlist", "answer": "asks the class", "playlist": "a file with a run on each line"} {
+	for name, want := range map[string]string{"present": "a command: present a playlist", "answer": "asks the class", "choices": "The choices are computed, too, and can't be written", "options": "can't be written", "playlist": "a file with a run on each line"} {
 		if text := strings.Join(strings.Fields(must(t, "", "explain", name)), " "); !strings.Contains(text, want) {
 			t.Errorf("explain %s: %s", name, text)
 		}

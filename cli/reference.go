@@ -19,7 +19,7 @@ var references = map[string][]int{
 }
 
 // together are steps that make up one mishap, or have a part of that name.
-var together = map[string][]string{"answer": {"ask"}, "restart": {"down", "up"}, "reorder": {"hold", "free"}, "partition": {"cut", "heal"}}
+var together = map[string][]string{"answer": {"ask"}, "choices": {"ask"}, "options": {"ask"}, "restart": {"down", "up"}, "reorder": {"hold", "free"}, "partition": {"cut", "heal"}}
 
 // scriptWords are the names by which the reference of scripts can be asked.
 func scriptWords() (names []string) {

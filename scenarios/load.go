@@ -433,6 +433,11 @@ func (l *loader) ask(v value, more []entry) (action, error) {
 	if n.text, err = v.sentence(); err != nil {
 		return nil, err
 	}
+	for _, e := range more {
+		if slices.Contains([]string{"choices", "options", "wrong"}, e.key) {
+			return nil, e.at.errorf("unknown key %q: the choices of a question can't be written; they are computed, the wrong ones as the right one, so that it is right under every lock", e.key)
+		}
+	}
 	err = rest(more, map[string]func(value) error{
 		"answer": into(&n.answer, func(v value) (answer, error) { return word(v, "what to ask for", parseAnswer) }),
 	})

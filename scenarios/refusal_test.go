@@ -99,6 +99,8 @@ var refusals = []struct{ name, yaml, want string }{
 	{"ask without an answer", in("  - ask: Well?\n"), "3: a question needs an answer: one of holders, record, verdict"},
 	{"unknown answer", in("  - ask: Well?\n    answer: verdikt\n"), `4: unknown answer "verdikt"; did you mean "verdict"?`},
 	{"unknown client", in("  - run: D\n"), `3: unknown client "D": it is one of A, B`},
+	{"choices of a question", in("  - ask: x\n    answer: record\n    options: [a, b]\n"), `5: unknown key "options": the choices of a question can't be written; they are computed, the wrong ones as the right one, so that it is right under every lock`},
+	{"a part of a question that there isn't", in("  - ask: x\n    answer: record\n    zzzz: a\n"), `5: unknown key "zzzz": there is only answer`},
 	{"unknown client of words", in("  - say: x\n    having: {D: y, A: \"\"}\n"), `4: unknown client "D": it is one of A, B
 test.yaml:4: "A" is empty: it needs a text`},
 	{"unknown clients beside a misspelt position", in("  - run: [D, E]\n    to: befor work\n"), `3: unknown client "D": it is one of A, B
@@ -126,7 +128,7 @@ test.yaml:4: a position is one word (acquire, done, granted, read, release, work
 	{"count of zero", in("  - run: A\n    to: before acquire 0\n"), `4: "0" is neither first nor last nor change nor a number from 1 (or -1, from the end)`},
 	{"to and for", in("  - run: A\n    to: work\n    for: 1s\n"), "5: a run has a to or a for, not both"},
 	{"otherwise without to", in("  - run: A\n    otherwise: stop\n"), `3: "otherwise" goes with "to"`},
-	{"otherwise something else", in("  - run: A\n    to: work\n    otherwise: halt\n"), `5: unknown alternative "halt": it is one of stop`},
+	{"otherwise something else", in("  - run: A\n    to: work\n    otherwise: halt\n"), `5: unknown alternative "halt": there is only stop`},
 	{"two clients to a position", in("  - run: [A, B]\n    to: work\n"), "4: only one client can be run to a position, not 2"},
 	{"wait for nothing", in("  - wait:\n"), `3: "wait" is empty: it needs a duration, such as 10s`},
 	{"wait for a number", in("  - wait: 10\n"), `3: "10" is not a duration; write 10s, 1.5s, 200ms or 2m`},
@@ -149,7 +151,7 @@ test.yaml:4: a position is one word (acquire, done, granted, read, release, work
 	{"too many steps", in("  - {run: A, steps: 10001}\n"), "3: a run can have 1 to 10000 steps, not 10001"},
 	{"steps of a word", in("  - {run: A, steps: few}\n"), `3: "few" is not a whole number`},
 	{"steps of two", in("  - {run: [A, B], steps: 3}\n"), "3: steps are counted of one client, not of 2"},
-	{"lose a request", in("  - lose: {request: A}\n"), `3: unknown key "request": it is one of reply`},
+	{"lose a request", in("  - lose: {request: A}\n"), `3: unknown key "request": there is only reply`},
 	{"lose nobody's", in("  - lose: {reply: C}\n"), `3: unknown client "C": it is one of A, B`},
 	{"lose nothing", in("  - lose: {}\n"), `3: something is missing: write lose: {reply: A}`},
 	{"hold nobody's", in("  - hold: C\n"), `3: unknown client "C": it is one of A, B`},
@@ -212,7 +214,7 @@ test.yaml:4: a position is one word (acquire, done, granted, read, release, work
 	{"a word for a client", with("  clients: {A: 1s}\n"), `3: "A" needs keys and values (checks, commitlast, cycles, extend, failopen, fallthrough, insist, offset, rate, recheck, work), and got "1s"`},
 	{"words for no number of servers", in("  - say: x\n    servers: sevral\n"), `4: unknown number of servers "sevral"; did you mean "several"?`},
 	{"an update without a database", in("  - update: database\n"), `3: there is no database: it goes with "workload: cache"`},
-	{"an update of the cache", "title: x\nsetup: {workload: cache}\nscript: [update: cache]\n", `3: unknown thing to update "cache": it is one of database`},
+	{"an update of the cache", "title: x\nsetup: {workload: cache}\nscript: [update: cache]\n", `3: unknown thing to update "cache": there is only database`},
 	{"an update with a typo", "title: x\nsetup: {workload: cache}\nscript: [update: databse]\n", `3: unknown thing to update "databse"; did you mean "database"?`},
 	{"an update of nothing", in("  - update:\n  - say: b\n"), `3: "update" is empty: it needs the word database`},
 	{"an update with more", "title: x\nsetup: {workload: cache}\nscript:\n  - update: database\n    by: 2\n", `5: unknown key "by": this step has no further keys`},
@@ -250,7 +252,7 @@ test.yaml:4: a position is one word (acquire, done, granted, read, release, work
 		`4: "recheck" looks into the cache again: it goes with "workload: cache" (in the variant count)`},
 	{"a variant without a database", "title: x\nsetup: {workload: cache}\nscript: [update: database]\nvariants:\n  count: {title: y, setup: {workload: counter}}\n",
 		`3: there is no database: it goes with "workload: cache" (in the variant count)`},
-	{"a variant without the script's clients", in("  - run: B\n") + "variants:\n  alone: {title: y, setup: {clients: [A]}}\n", `3: unknown client "B": it is one of A (in the variant alone)`},
+	{"a variant without the script's clients", in("  - run: B\n") + "variants:\n  alone: {title: y, setup: {clients: [A]}}\n", `3: unknown client "B": there is only A (in the variant alone)`},
 }
 
 func TestRefusals(t *testing.T) {

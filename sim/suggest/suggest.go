@@ -109,6 +109,9 @@ func Unknown(what, word string, known []string) error {
 	if hint := Hint(word, known); hint != "" {
 		return fmt.Errorf("unknown %s %q%s", what, Clip(word), hint)
 	}
+	if len(known) == 1 {
+		return fmt.Errorf("unknown %s %q: there is only %s", what, Clip(word), known[0])
+	}
 	return fmt.Errorf("unknown %s %q: it is one of %s", what, Clip(word), strings.Join(known, ", "))
 }
 
