@@ -456,7 +456,7 @@ func (s *Game) outlook() (string, draw.Ink) {
 	if n := c.hint.Cost.Faults; n > 0 {
 		text += " with " + draw.Plural(n, "fault")
 	}
-	return text + "; " + k.Hint.Help().Key + " gives a hint.", draw.Plain
+	return text + "; " + k.Hint.Help().Key + " gives a hint." + draw.Either(c.goal == trace.PD && c.hint.Cost.Faults == 0, " PD is judged when all are done.", ""), draw.Plain
 }
 
 // score compares the reader's moves with the least. Steps, of which a move may take several, are told only where

@@ -311,6 +311,19 @@ func TestHintsKnowWhatCannotBe(t *testing.T) {
 	}
 }
 
+// Once all that is to go wrong has gone wrong, a deadlock is still to be judged: it says when.
+func TestDeadlockSaysWhenItIsJudged(t *testing.T) {
+	_, s := openLevel(t, "setnx-expire.PD.reply-lost")
+	s.known, s.refused, s.par.Reachable, s.hint = true, nil, true, explore.Hint{Reachable: true}
+	s.hint.Cost.Steps = 2
+	for faults, want := range []bool{true, false} {
+		s.hint.Cost.Faults = faults
+		if text, _ := s.outlook(); strings.Contains(text, "PD is judged when all are done") != want {
+			t.Errorf("with %d faults to go: %s", faults, text)
+		}
+	}
+}
+
 // An answer that comes late is not taken for one to the question of now.
 func TestLateHintIsDropped(t *testing.T) {
 	_, s := openLevel(t, "get-then-del.FR.pause")
