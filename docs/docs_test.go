@@ -234,6 +234,9 @@ func loaderKnows(t *testing.T, script string) []string {
 	}
 	_, list, found := strings.Cut(err.Error(), "it is one of ")
 	if !found {
+		_, list, found = strings.Cut(err.Error(), "there is only ")
+	}
+	if !found {
 		t.Fatalf("no list of known words in: %s", err)
 	}
 	return strings.Split(list, ", ")
