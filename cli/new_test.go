@@ -117,7 +117,7 @@ func TestNewModule(t *testing.T) {
 		t.Error(mod)
 	}
 	tested, err := goTest(t, dir)
-	for _, want := range []string{"TestLock: holds within these bounds; clocks and TTLs were tried each ", "--- PASS: TestLock"} {
+	for _, want := range []string{"TestLock: holds within these bounds; the code was tried with clocks and TTLs each ", "--- PASS: TestLock"} {
 		if err != nil || !strings.Contains(tested, want) {
 			t.Fatalf("%v: no %q in\n%s", err, want, tested)
 		}

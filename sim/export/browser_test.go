@@ -570,7 +570,8 @@ func TestPlayerLabelsEndAtTheCursor(t *testing.T) {
 }).map(e => e.textContent || e.nextElementSibling.textContent).join("; ")`
 	for _, width := range []int{1200, 1400} {
 		b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false}, nil)
-		b.open(page, "")
+		b.open(page, "#0")
+		b.press("!")
 		texts := func() string {
 			return b.ask(`[...document.querySelectorAll("#timeline [data-texts]")].map(e => e.textContent).join("; ")`)
 		}
