@@ -50,7 +50,10 @@ func TestNodeIsTheWorlds(t *testing.T) {
 	states := func(t *testing.T, name string) int64 { return search(t, inNode(t, name), once, nil).States }
 	for like, all := range map[string][]string{"uuid": {"int", "fill", "values"}, "sleeps": {"schedules", "aborts", "repeats"}} {
 		want := states(t, like)
-		for _, name := range all {
+		for i, name := range all {
+			if !testenv.Some(i, 3) {
+				continue
+			}
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				if got := states(t, name); got != want {

@@ -110,18 +110,22 @@ func TestCertificateIsRefuted(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 1))
-	for name, c := range map[string]struct {
+	for i, c := range []struct {
+		name  string
 		spoil func(c *certificate.Certificate)
 		why   string
 	}{
-		"one is taken out":            {func(c *certificate.Certificate) { takeOut(c, rng) }, "a situation that the certificate doesn't have"},
-		"another one is in its place": {func(c *certificate.Certificate) { c.Rows[1+rng.IntN(len(c.Rows)-1)].Digest[3]++ }, ""},
-		"no need":                     {func(c *certificate.Certificate) { c.Needs = certificate.Needs{} }, ""},
+		{"one is taken out", func(c *certificate.Certificate) { takeOut(c, rng) }, "a situation that the certificate doesn't have"},
+		{"another one is in its place", func(c *certificate.Certificate) { c.Rows[1+rng.IntN(len(c.Rows)-1)].Digest[3]++ }, ""},
+		{"no need", func(c *certificate.Certificate) { c.Needs = certificate.Needs{} }, ""},
 	} {
+		if !testenv.Some(i, 2) {
+			continue
+		}
 		spoilt := *whole
 		spoilt.Rows = slices.Clone(whole.Rows)
 		c.spoil(&spoilt)
-		refutes(t, name, &spoilt, b.Strategy, c.why)
+		refutes(t, c.name, &spoilt, b.Strategy, c.why)
 	}
 }
 
