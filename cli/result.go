@@ -124,7 +124,7 @@ type jsonResult struct {
 	Depth       int                    `json:"depth"`
 	States      int64                  `json:"states"`
 	Transitions int64                  `json:"transitions"`
-	Commands    int                    `json:"commands"`
+	Commands    int                    `json:"commands"` // with more than one worker it may differ from run to run, as seconds do: see [explore.Result]
 	Seconds     float64                `json:"seconds"`
 	Verdicts    map[string]jsonVerdict `json:"verdicts"`
 	Vacuity     jsonVacuity            `json:"vacuity"`

@@ -34,7 +34,7 @@ type Result struct {
 	Depth       int             // all schedules of so many choices were covered
 	States      int64           // distinct states
 	Transitions int64           // choices made in them
-	Commands    int             // commands that Redis really executed; all other replies were memoised
+	Commands    int             // commands that Redis really executed; all other replies were memoised. Of like states the one that a worker comes to first is looked at, so this may depend on their pace
 	Unprobed    int             // places in client code at which no other values of clocks were tried than schedules had: see [behaviour.Thresholds]
 	Grid        time.Duration   // of a search without bounds: time goes on by its multiples
 	Branches    []time.Duration // and the readings, since a cycle's first, at which the code changes its mind: near them it may do either
