@@ -46,7 +46,7 @@ const (
 )
 
 var (
-	tableRow = regexp.MustCompile("(?m)^\\| `([a-z]+)[^|]*\\|.*\\|$")
+	tableRow = regexp.MustCompile("(?m)^\\| `([a-z-]+)[^|]*\\|.*\\|$")
 	codeMark = strings.NewReplacer("`", "")
 )
 

@@ -115,6 +115,10 @@ script:
   - free: B
   - delay: {reply: B, by: 5ms}
   - {run: B, to: work}
+  - hold: A
+  - {run: A, for: 1s}
+  - lose-held: A
+  - free: A
   - failover: {to: n1r1}
   - rejoin: n1
   - throw: B

@@ -74,6 +74,9 @@ var faultTable = []FaultSpec{
 		Word: "lose-reply", Step: "lose", Many: "lost replies", Event: trace.KindNetwork, Says: "The next reply to %s will be lost.", Menu: scriptsOnly,
 	}, func(f *LoseReply) []Param { return []Param{withClient("reply", &f.Client)} }),
 	spec(FaultSpec{
+		Word: "lose-held", Step: "lose-held", Many: "lost replies", Event: trace.KindNetwork, Says: "The reply to what %s had sent will be lost.", Menu: scriptsOnly,
+	}, func(f *LoseHeldReply) []Param { return []Param{withClient("", &f.Client), withCount("nth", &f.N)} }),
+	spec(FaultSpec{
 		Word: "hold", Step: "hold", Many: "requests that are held up", Event: trace.KindNetwork, Says: "What %s sends next will be held up.", Menu: scriptsOnly,
 	}, func(f *Hold) []Param { return []Param{withClient("", &f.Client)} }),
 	spec(FaultSpec{
@@ -221,6 +224,13 @@ type Duplicate struct {
 // reply to the request that the client sends next.
 type LoseReply struct{ Client string }
 
+// LoseHeldReply loses the reply to the nth of a client's held requests, counted as [Free] does: to LoseReply
+// it may be the reply to another that the client gets next.
+type LoseHeldReply struct {
+	Client string
+	N      int
+}
+
 // Hold holds up the request that a client sends next, until a [Free].
 type Hold struct{ Client string }
 
@@ -332,6 +342,7 @@ func (f Drop) String() string          { return faultText(f) }
 func (f Delay) String() string         { return faultText(f) }
 func (f Duplicate) String() string     { return faultText(f) }
 func (f LoseReply) String() string     { return faultText(f) }
+func (f LoseHeldReply) String() string { return faultText(f) }
 func (f Hold) String() string          { return faultText(f) }
 func (f Free) String() string          { return faultText(f) }
 func (f Cut) String() string           { return faultText(f) }

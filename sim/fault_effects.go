@@ -204,8 +204,7 @@ func (f LoseReply) enabled(w *World) (effect, error) {
 		}
 		if m := w.inFlight(c.Index, false); m != nil {
 			return func() error {
-				m.arranged = losesReply
-				w.networkEvent(m, fmt.Sprintf("the reply to %s's request will be lost: %s", f.Client, trace.CommandText(m.args)))
+				w.losesReplyTo(m)
 				return nil
 			}, nil
 		}
@@ -228,7 +227,32 @@ func (w *World) arrange(client string, next nextRequest, note string) (effect, e
 }
 
 func (f Free) enabled(w *World) (effect, error) {
-	c, err := w.client(f.Client)
+	m, err := w.held(f.Client, f.N)
+	return func() error {
+		m.held = false
+		w.timers.push(timer{at: w.now, kind: timerRequest, gen: m.gen, msg: m})
+		w.networkEvent(m, fmt.Sprintf("%s's request goes on: %s", f.Client, trace.CommandText(m.args)))
+		return nil
+	}, err
+}
+
+func (f LoseHeldReply) enabled(w *World) (effect, error) {
+	m, err := w.held(f.Client, f.N)
+	return func() error {
+		w.losesReplyTo(m)
+		return nil
+	}, err
+}
+
+// losesReplyTo has the reply to a request that is under way lost.
+func (w *World) losesReplyTo(m *message) {
+	m.arranged = losesReply
+	w.networkEvent(m, fmt.Sprintf("the reply to %s's request will be lost: %s", w.clients[m.client].Name, trace.CommandText(m.args)))
+}
+
+// held returns the nth of a client's held requests, in the order of sending, from 1.
+func (w *World) held(client string, nth int) (*message, error) {
+	c, err := w.client(client)
 	if err != nil {
 		return nil, err
 	}
@@ -237,19 +261,14 @@ func (f Free) enabled(w *World) (effect, error) {
 		if m.client != c.Index || !m.held {
 			continue
 		}
-		if n++; n == f.N {
-			return func() error {
-				m.held = false
-				w.timers.push(timer{at: w.now, kind: timerRequest, gen: m.gen, msg: m})
-				w.networkEvent(m, fmt.Sprintf("%s's request goes on: %s", f.Client, trace.CommandText(m.args)))
-				return nil
-			}, nil
+		if n++; n == nth {
+			return m, nil
 		}
 	}
 	if n == 0 {
-		return nil, fmt.Errorf("no request of %s is held up", f.Client)
+		return nil, fmt.Errorf("no request of %s is held up", client)
 	}
-	return nil, fmt.Errorf("%s has %d requests that are held up, and no %d", f.Client, n, f.N)
+	return nil, fmt.Errorf("%s has %d requests that are held up, and no %d", client, n, nth)
 }
 
 func (f Duplicate) enabled(w *World) (effect, error) {

@@ -45,6 +45,14 @@ type Move struct {
 	Draw  time.Duration // and gets this one
 }
 
+// MovesOf returns faults as moves.
+func MovesOf(faults ...Fault) (moves []Move) {
+	for _, f := range faults {
+		moves = append(moves, Move{Fault: f})
+	}
+	return moves
+}
+
 func (v Move) text(names []string) string {
 	switch {
 	case v.Fault != nil:

@@ -156,10 +156,7 @@ func TestScheduleOfEverything(t *testing.T) {
 		Cut{"A", "n1", Both}, Cut{"A", "n1", Requests}, Cut{"B", "n1", Replies}, Heal{"A", "n1"},
 		Slow{"A", "n1", time.Second, 0}, Down{"n1"}, Unplug{"n1"}, Up{"n1"}, Evict{"n1"}, ForgetScripts{"n1"}, Lag{"n1r1", time.Second},
 		Failover{To: "n1r1"}, Failover{"n1r1", []string{"A"}}, Failover{"n1r1", []string{"A", "B"}}, Rejoin{"n1"}, Update{}, Drain{}}
-	for _, f := range faults {
-		moves = append(moves, Move{Fault: f})
-	}
-	if !reflect.DeepEqual(s.Moves, moves) {
+	if moves = append(moves, MovesOf(faults...)...); !reflect.DeepEqual(s.Moves, moves) {
 		t.Errorf("moves: %+v", s.Moves)
 	}
 }

@@ -179,8 +179,11 @@ func (f *brute) options(s *spent) (list []option) {
 			list = f.faults(list, s, space.OfClient, i)
 		}
 		for n := range s.held[i] {
-			moves := []sim.Move{{Fault: sim.Free{Client: space.Names[i], N: n + 1}}}
-			list = append(list, option{moves: moves, kind: space.Frees, who: -1, whose: i, holds: -1})
+			free := sim.Free{Client: space.Names[i], N: n + 1}
+			list = append(list, option{moves: sim.MovesOf(free), kind: space.Frees, who: -1, whose: i, holds: -1})
+			if s.left[ReplyLost] > 0 { // whether anybody waits for it is nothing that the walk knows
+				list = append(list, option{moves: sim.MovesOf(sim.LoseHeldReply(free), free), kind: space.FreesAndLosesReply, who: -1, whose: i, holds: -1})
+			}
 		}
 	}
 	for n := range f.cfg.Nodes {
@@ -392,6 +395,11 @@ func TestBruteForce(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a reply to a request that was held up is lost", func(t *testing.T) {
+		b := Defaults(strategy(t, "setpx-lua"))
+		b.Cycles, b.Switches, b.Faults, b.TTL = 1, 1, Budget{ReplyLost: 1, HoldRequest: 1}, 900*time.Millisecond
+		bruteForceAgrees(t, b)
+	})
 	for i, s := range strategies.All() { // a victim that goes on after the other has acted
 		if !*everyKind && s.Name != "naive-del" && !(testenv.Whole() && i%5 == 0) {
 			continue

@@ -13,7 +13,7 @@ import (
 // kinds are the kinds of fault of a search by the words that the engine's faults have in schedules. The ends of faults
 // have none, and neither have faults that no search has.
 var kinds = map[string]explore.FaultKind{
-	"crash": explore.Crash, "pause": explore.Pause, "lose-reply": explore.ReplyLost, "hold": explore.HoldRequest, "delay": explore.HoldRequest,
+	"crash": explore.Crash, "pause": explore.Pause, "lose-reply": explore.ReplyLost, "lose-held": explore.ReplyLost, "hold": explore.HoldRequest, "delay": explore.HoldRequest,
 	"duplicate": explore.Duplicate, "wall": explore.ClientClock, "clock": explore.ServerClock, "failover": explore.Failover, "evict": explore.Evict,
 }
 

@@ -43,7 +43,7 @@ func (p *Player) moves(c space.Choice) ([]sim.Move, bool) {
 		return p.engine.Play(c), true
 	}
 	who := c.Who
-	if (c.Kind == space.Frees || c.Kind == space.Repeats) && p.as[who] != who {
+	if (c.Kind == space.Frees || c.Kind == space.FreesAndLosesReply || c.Kind == space.Repeats) && p.as[who] != who {
 		return nil, false // whose request it is of those that were in this place isn't known here
 	}
 	c.Who = p.as[who]

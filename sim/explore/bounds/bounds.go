@@ -106,6 +106,17 @@ const MaxClients = 4
 // Names are the clients' names.
 var Names = [MaxClients]string{"A", "B", "C", "D"}
 
+// ClientOf returns the index of a client by its name.
+func ClientOf(name string) uint8 { return uint8(max(0, slices.Index(Names[:], name))) }
+
+// NodeOf returns the index of a server, or of a replica's master, by its name.
+func NodeOf(name string) uint8 {
+	if name == "" {
+		return 0
+	}
+	return name[1] - '1'
+}
+
 // Config returns the configuration in which the engine runs the search's schedules, or an
 // error if the bounds make no sense. It has no latency, because a message that takes time
 // is like a client that is paused.

@@ -52,7 +52,10 @@ const CopyConn = 16
 func (r Request) Copied() bool { return r.Conn >= CopyConn }
 
 // HeldUp reports whether the request is held up by itself: it waits neither behind another nor at its server.
-func (r Request) HeldUp() bool { return !r.Queued && r.Left == 0 }
+func (r *Request) HeldUp() bool { return !r.Queued && r.Left == 0 }
+
+// Awaited reports whether somebody waits for the reply, which isn't known to be lost.
+func (r *Request) Awaited() bool { return !r.Orphan && !r.Copied() && !r.Loses && r.Sender == Same }
 
 // SharesLane reports whether another request is on the same connection.
 func (r Request) SharesLane(o Request) bool {
@@ -82,6 +85,22 @@ func Holds(held []Request) (n uint8) {
 		}
 	}
 	return n
+}
+
+// Held goes through the requests that are held up by themselves. Of each client they count from 1.
+func Held(held []Request) iter.Seq2[*Request, uint8] {
+	return func(yield func(*Request, uint8) bool) {
+		var nth [math.MaxUint8 + 1]uint8
+		for i := range held {
+			r := &held[i]
+			if !r.HeldUp() {
+				continue
+			}
+			if nth[r.Client]++; !yield(r, nth[r.Client]) {
+				return
+			}
+		}
+	}
 }
 
 // Nth returns the place of the nth of a client's requests that are held up by themselves, or -1.

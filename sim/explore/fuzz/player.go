@@ -265,7 +265,7 @@ func kindOf(f sim.Fault) (explore.FaultKind, bool) {
 	switch f.(type) {
 	case sim.Crash:
 		return explore.Crash, true
-	case sim.LoseReply:
+	case sim.LoseReply, sim.LoseHeldReply:
 		return explore.ReplyLost, true
 	case sim.Hold:
 		return explore.HoldRequest, true

@@ -197,6 +197,7 @@ var examples = []example{
 	{lock: "extend-unchecked", code: trace.FR, moves: "A:12,duplicate/A/15s,A:22,B:1,:6s,B:3,:24s", today: finds, alter: func(s *setting) { s.extend = true }},
 	{lock: "takeover-below-3s", code: trace.DG, moves: "A:5,:11s,B:10", today: finds},
 	{lock: "takeover-at-ttl-0", code: trace.DG, moves: "A:5,:11.8s,B:10", today: finds},
+	{lock: "setpx-lua", code: trace.FN, moves: "A:2,hold/A,A:2,lose-reply/A,:3s,free/A/1,A:1", today: finds, alter: func(s *setting) { s.ttl = 900 * time.Millisecond }},
 	{lock: "takeover-without-expiry", code: trace.DG, moves: "A:4,B:10,A:3", today: finds},
 	{lock: "reply-within-half", code: trace.DG, moves: "A:4,:5s,A:2,:7.5s,B:6", today: finds},
 	{lock: "slow-no-is-stale", code: trace.DG, moves: "B:3,:6s,A:6,B:7", today: finds},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/explore/bounds"
 	"lockstep/sim/explore/flight"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
@@ -37,6 +38,7 @@ const (
 	Repeats
 	JumpsClient
 	Frees
+	FreesAndLosesReply
 	FallsBehind
 	TakesOver
 	Restarts
@@ -51,7 +53,7 @@ const (
 type choiceRow struct {
 	of ChoiceScope
 
-	fault FaultKind // that the choice costs, or NoFault; each kind of fault has one row
+	fault FaultKind // that the choice costs, or NoFault; each kind of fault has one row, but for replies, which also are lost to requests that were held up
 	needs FaultKind // of a row that costs NoFault: the fault that must be in the bounds for such a choice, or NoFault
 
 	// list appends the enabled choices of this kind for client or node i, given that the
@@ -101,7 +103,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		apply: func(x *Explorer, c Choice) { x.act(c, losesReply) },
 		wrong: func(c Choice) string { return fmt.Sprintf("the reply to %s's request is lost", Names[c.Who]) },
 		play: func(m *Model, c Choice) []sim.Move {
-			return append(movesOf(sim.LoseReply{Client: m.client(c)}), c.step())
+			return append(sim.MovesOf(sim.LoseReply{Client: m.client(c)}), c.step())
 		},
 		read: func(_ *Explorer, f, _ sim.Fault) (Choice, int) {
 			_, is := f.(sim.LoseReply)
@@ -115,7 +117,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		apply: func(x *Explorer, c Choice) { x.act(c, heldUp) },
 		wrong: func(c Choice) string { return Names[c.Who] + "'s request is held up" },
 		play: func(m *Model, c Choice) []sim.Move {
-			return append(movesOf(sim.Hold{Client: m.client(c)}), c.step())
+			return append(sim.MovesOf(sim.Hold{Client: m.client(c)}), c.step())
 		},
 		read: func(_ *Explorer, f, _ sim.Fault) (Choice, int) {
 			_, is := f.(sim.Hold)
@@ -147,10 +149,10 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		},
 		apply: func(x *Explorer, c Choice) { x.crash(int(c.Who)) },
 		wrong: func(c Choice) string { return Names[c.Who] + " crashes" },
-		play:  func(m *Model, c Choice) []sim.Move { return movesOf(sim.Crash{Client: m.client(c)}) },
+		play:  func(m *Model, c Choice) []sim.Move { return sim.MovesOf(sim.Crash{Client: m.client(c)}) },
 		read: func(_ *Explorer, f, _ sim.Fault) (Choice, int) {
 			got, is := f.(sim.Crash)
-			return Choice{Kind: Crashes, Who: clientOf(got.Client)}, count(is, 1)
+			return Choice{Kind: Crashes, Who: bounds.ClientOf(got.Client)}, count(is, 1)
 		},
 		menu: []Item{{Label: "crash"}},
 	},
@@ -161,11 +163,11 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		apply: func(x *Explorer, c Choice) { x.repeat(int(c.Who), int(c.N)) },
 		wrong: func(c Choice) string { return Names[c.Who] + "'s request arrives twice" },
 		play: func(m *Model, c Choice) []sim.Move {
-			return movesOf(sim.Duplicate{Client: m.client(c), N: int(c.N)})
+			return sim.MovesOf(sim.Duplicate{Client: m.client(c), N: int(c.N)})
 		},
 		read: func(x *Explorer, f, _ sim.Fault) (Choice, int) {
 			got, is := f.(sim.Duplicate)
-			c := Choice{Kind: Repeats, Who: clientOf(got.Client), N: uint8(max(1, got.N))}
+			c := Choice{Kind: Repeats, Who: bounds.ClientOf(got.Client), N: uint8(max(1, got.N))}
 			return c, count(is && got.After == 0 && flight.Again(x.ids.sents.Get(x.s.clients[c.Who].sentBefore), int(c.N)) != nil, 1)
 		},
 		menu: []Item{{"send again", Choice{N: 1}}},
@@ -185,35 +187,44 @@ var choiceRows = [ChoiceKinds]choiceRow{
 			return fmt.Sprintf("%s's wall clock jumps by %s", Names[c.Who], trace.Duration(c.span()))
 		},
 		play: func(m *Model, c Choice) []sim.Move {
-			return movesOf(sim.WallStep{Client: m.client(c), By: c.span()})
+			return sim.MovesOf(sim.WallStep{Client: m.client(c), By: c.span()})
 		},
 		read: func(_ *Explorer, f, _ sim.Fault) (Choice, int) {
 			got, is := f.(sim.WallStep)
-			return Choice{Kind: JumpsClient, Who: clientOf(got.Client), By: millis(got.By)}, count(is, 1)
+			return Choice{Kind: JumpsClient, Who: bounds.ClientOf(got.Client), By: millis(got.By)}, count(is, 1)
 		},
 		menu: []Item{{"clock on", Choice{By: 1}}, {"clock back", Choice{By: -1}}},
 	},
 	Frees: {
 		of: OfRequests, fault: NoFault, needs: HoldRequest,
-		list: func(x *Explorer, to []Choice, _ int) []Choice {
-			var nth [len(Names)]uint8
-			for _, req := range x.ids.helds.Get(x.world.held) {
-				if req.HeldUp() {
-					nth[req.Client]++
-					to = append(to, Choice{Kind: Frees, Who: req.Client, N: nth[req.Client]})
-				}
-			}
-			return to
-		},
-		apply: func(x *Explorer, c Choice) { x.free(c.Who, c.N) },
+		list:  func(x *Explorer, to []Choice, _ int) []Choice { return x.freeing(to, Frees, (*flight.Request).HeldUp) },
+		apply: func(x *Explorer, c Choice) { x.free(c.Who, c.N, false) },
 		play: func(m *Model, c Choice) []sim.Move {
-			return movesOf(sim.Free{Client: m.client(c), N: int(c.N)})
+			return sim.MovesOf(sim.Free{Client: m.client(c), N: int(c.N)})
 		},
 		read: func(_ *Explorer, f, _ sim.Fault) (Choice, int) {
 			got, is := f.(sim.Free)
-			return Choice{Kind: Frees, Who: clientOf(got.Client), N: uint8(got.N)}, count(is && got.N <= MaxList, 1)
+			return Choice{Kind: Frees, Who: bounds.ClientOf(got.Client), N: uint8(got.N)}, count(is && got.N <= MaxList, 1)
 		},
 		menu: []Item{{"free it", Choice{N: 1}}},
+	},
+	FreesAndLosesReply: {
+		of: OfRequests, fault: ReplyLost,
+		list: func(x *Explorer, to []Choice, _ int) []Choice {
+			return x.freeing(to, FreesAndLosesReply, (*flight.Request).Awaited)
+		},
+		apply: func(x *Explorer, c Choice) { x.free(c.Who, c.N, true) },
+		wrong: func(c Choice) string {
+			return fmt.Sprintf("the reply to %s's request that was held up is lost", Names[c.Who])
+		},
+		play: func(m *Model, c Choice) []sim.Move {
+			return sim.MovesOf(sim.LoseHeldReply{Client: m.client(c), N: int(c.N)}, sim.Free{Client: m.client(c), N: int(c.N)})
+		},
+		read: func(_ *Explorer, f, then sim.Fault) (Choice, int) {
+			got, is := f.(sim.LoseHeldReply)
+			return Choice{Kind: FreesAndLosesReply, Who: bounds.ClientOf(got.Client), N: uint8(got.N)}, count(is && got.N <= MaxList && then == sim.Fault(sim.Free(got)), 2)
+		},
+		menu: []Item{{"free it, lose its reply", Choice{N: 1}}},
 	},
 	FallsBehind: {
 		of:    OfNode,
@@ -227,11 +238,11 @@ var choiceRows = [ChoiceKinds]choiceRow{
 			return fmt.Sprintf("n%d's replica falls behind, and is made the master", c.Who+1)
 		},
 		play: func(_ *Model, c Choice) []sim.Move {
-			return movesOf(sim.Lag{Replica: c.node() + "r1", By: 1000 * time.Hour})
+			return sim.MovesOf(sim.Lag{Replica: c.node() + "r1", By: 1000 * time.Hour})
 		},
 		read: func(_ *Explorer, f, _ sim.Fault) (Choice, int) {
 			got, is := f.(sim.Lag)
-			return Choice{Kind: FallsBehind, Who: nodeOf(got.Replica)}, count(is, 1)
+			return Choice{Kind: FallsBehind, Who: bounds.NodeOf(got.Replica)}, count(is, 1)
 		},
 		menu: []Item{{Label: "replica falls behind"}},
 	},
@@ -245,12 +256,12 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		},
 		apply: func(x *Explorer, c Choice) { x.takeOver(int(c.Who)) },
 		play: func(_ *Model, c Choice) []sim.Move {
-			return movesOf(sim.Down{Node: c.node()}, sim.Failover{To: c.node() + "r1"})
+			return sim.MovesOf(sim.Down{Node: c.node()}, sim.Failover{To: c.node() + "r1"})
 		},
 		read: func(x *Explorer, f, then sim.Fault) (Choice, int) {
 			_, falls := f.(sim.Down)
 			got, is := then.(sim.Failover)
-			who := nodeOf(got.To)
+			who := bounds.NodeOf(got.To)
 			return Choice{Kind: TakesOver, Who: who}, count(falls && is && x.s.nodes[who].behind.snapshot != 0, 2)
 		},
 		menu: []Item{{Label: "fail over"}},
@@ -264,12 +275,12 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		apply: func(x *Explorer, c Choice) { x.restart(int(c.Who)) },
 		wrong: func(c Choice) string { return c.node() + " restarts, empty" },
 		play: func(_ *Model, c Choice) []sim.Move {
-			return movesOf(sim.Down{Node: c.node()}, sim.Up{Node: c.node()})
+			return sim.MovesOf(sim.Down{Node: c.node()}, sim.Up{Node: c.node()})
 		},
 		read: func(_ *Explorer, f, then sim.Fault) (Choice, int) {
 			down, falls := f.(sim.Down)
 			up, is := then.(sim.Up)
-			return Choice{Kind: Restarts, Who: nodeOf(up.Node)}, count(falls && is && up.Node == down.Node, 2)
+			return Choice{Kind: Restarts, Who: bounds.NodeOf(up.Node)}, count(falls && is && up.Node == down.Node, 2)
 		},
 		covers: []sim.Fault{sim.ForgetScripts{}}, // a restart empties the cache of scripts, too
 		menu:   []Item{{Label: "restart, empty"}},
@@ -285,10 +296,10 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		},
 		apply: func(x *Explorer, c Choice) { x.evict(int(c.Who)) },
 		wrong: func(c Choice) string { return c.node() + " drops the lock's record before its time" },
-		play:  func(_ *Model, c Choice) []sim.Move { return movesOf(sim.Evict{Node: c.node()}) },
+		play:  func(_ *Model, c Choice) []sim.Move { return sim.MovesOf(sim.Evict{Node: c.node()}) },
 		read: func(_ *Explorer, f, _ sim.Fault) (Choice, int) {
 			got, is := f.(sim.Evict)
-			return Choice{Kind: Evicts, Who: nodeOf(got.Node)}, count(is, 1)
+			return Choice{Kind: Evicts, Who: bounds.NodeOf(got.Node)}, count(is, 1)
 		},
 		menu: []Item{{Label: "lose the key"}},
 	},
@@ -304,11 +315,11 @@ var choiceRows = [ChoiceKinds]choiceRow{
 			return fmt.Sprintf("%s's clock jumps by %s", c.node(), trace.Duration(c.span()))
 		},
 		play: func(_ *Model, c Choice) []sim.Move {
-			return movesOf(sim.NodeStep{Node: c.node(), By: c.span()})
+			return sim.MovesOf(sim.NodeStep{Node: c.node(), By: c.span()})
 		},
 		read: func(_ *Explorer, f, _ sim.Fault) (Choice, int) {
 			got, is := f.(sim.NodeStep)
-			return Choice{Kind: JumpsServer, Who: nodeOf(got.Node), By: millis(got.By)}, count(is, 1)
+			return Choice{Kind: JumpsServer, Who: bounds.NodeOf(got.Node), By: millis(got.By)}, count(is, 1)
 		},
 		menu: []Item{{"clock on", Choice{By: 1}}, {"clock back", Choice{By: -1}}},
 	},
@@ -398,13 +409,6 @@ func (c Choice) node() string { return fmt.Sprintf("n%d", c.Who+1) }
 
 func (m *Model) client(c Choice) string { return m.Config.Clients[c.Who].Name }
 
-func movesOf(faults ...sim.Fault) (moves []sim.Move) {
-	for _, f := range faults {
-		moves = append(moves, sim.Move{Fault: f})
-	}
-	return moves
-}
-
 // count returns n, or 0 if the condition doesn't hold.
 func count(is bool, n int) int {
 	if is {
@@ -415,24 +419,6 @@ func count(is bool, n int) int {
 
 // millis returns a span of up to [behaviour.MaxSpan] in milliseconds.
 func millis(d time.Duration) int32 { return int32(d / time.Millisecond) }
-
-// nodeOf returns the index of a server, or of a replica's master, by its name.
-func nodeOf(name string) uint8 {
-	if name == "" {
-		return 0
-	}
-	return name[1] - '1'
-}
-
-// clientOf returns the index of a client by its name.
-func clientOf(name string) uint8 {
-	for i, n := range Names {
-		if n == name {
-			return uint8(i)
-		}
-	}
-	return 0
-}
 
 // Read returns the choice that moves make which begin with a fault, and the number of moves
 // that belong to it.
@@ -533,7 +519,9 @@ func (x *Explorer) enabled(to []Choice) []Choice {
 		}
 	}
 	for _, row := range x.listers[OfRequests] {
-		to = row.list(x, to, 0)
+		if row.fault == NoFault || left[row.fault] > 0 {
+			to = row.list(x, to, 0)
+		}
 	}
 	for i := range x.nodes {
 		for _, row := range x.listers[OfNode] {

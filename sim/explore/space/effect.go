@@ -106,11 +106,22 @@ func (m *Model) dead(i int, touched monitor.Rank, sent uint32) client {
 	return c
 }
 
+// freeing appends the choices of a kind that let a request arrive which is held up, of those that fit.
+func (x *Explorer) freeing(to []Choice, kind ChoiceKind, fits func(*flight.Request) bool) []Choice {
+	for req, nth := range flight.Held(x.ids.helds.Get(x.world.held)) {
+		if fits(req) {
+			to = append(to, Choice{Kind: kind, Who: req.Client, N: nth})
+		}
+	}
+	return to
+}
+
 // free lets the nth held request of a client arrive, and those that waited behind it. If
-// another request on its connection is still held up before it, it waits for that.
-func (x *Explorer) free(who, nth uint8) {
+// another request on its connection is still held up before it, it waits for that. Its reply may be lost.
+func (x *Explorer) free(who, nth uint8, lost bool) {
 	held := slices.Clone(x.ids.helds.Get(x.s.world.held))
 	at := flight.Nth(held, who, nth)
+	held[at].Loses = held[at].Loses || lost
 	first := held[at]
 	due, kept := flight.Free(held, at)
 	x.s.world.held, _ = x.ids.helds.Put(kept)
