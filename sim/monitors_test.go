@@ -592,6 +592,19 @@ func TestLivelock(t *testing.T) {
 	}
 }
 
+// What takes a fault each time to come round again is no livelock.
+func TestNoLivelockByFaults(t *testing.T) {
+	w := newWorld(t, configOf(polite(func(*toyLock) time.Duration { return 100 * time.Millisecond }), "A", "B"))
+	for n := range 400 {
+		w.Step(SetOf(0, 1))
+		if n%10 == 0 {
+			inject(t, w, Pause{"A"})
+			inject(t, w, Resume{"A"})
+		}
+	}
+	expectVerdict(t, w, "ok")
+}
+
 func TestNoLivelock(t *testing.T) {
 	for name, delay := range map[string]func(*toyLock) time.Duration{
 		"different delays": func(l *toyLock) time.Duration { return time.Duration(100+50*(l.Token()[0]-'A')) * time.Millisecond },

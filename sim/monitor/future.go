@@ -231,9 +231,12 @@ type cycleWatch struct {
 }
 
 func (c *cycleWatch) forget() {
-	clear(c.seen)
+	c.start()
 	c.reported = false
 }
+
+// start forgets the situations so far, and not that a lasso has been reported.
+func (c *cycleWatch) start() { clear(c.seen) }
 
 // again returns the Seq at which the situation occurred before, if it did. Otherwise it
 // remembers the situation.
@@ -254,8 +257,8 @@ func (m *Monitor) Drew() { m.cycle.forget() }
 
 // livelock: two or more clients keep trying, no client holds it, neither a dead
 // client's record nor another program's data is in the way, and the situation is the same, up to a shift in
-// time, as at an earlier moment. Nothing random happened in between, so it will
-// come round again for ever: the run is a lasso.
+// time, as at an earlier moment. Nothing random happened in between, and nothing went wrong, a pause
+// included, so it will come round again for ever: the run is a lasso.
 func (m *Monitor) livelock(e *trace.Event) {
 	if m.cycle.reported {
 		return

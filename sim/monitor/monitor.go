@@ -132,6 +132,9 @@ func (m *Monitor) executed(e *trace.Event) {
 // After judges every other event, by the state after it.
 func (m *Monitor) After(e *trace.Event) {
 	m.provenance.after(e)
+	if e.Kind.Fault() {
+		m.cycle.start() // what took a fault to come round again doesn't do so by itself
+	}
 	switch e.Kind {
 	case trace.KindExecute, trace.KindSend, trace.KindPush, trace.KindRead, trace.KindWrite, trace.KindQuery:
 	case trace.KindReceive:
