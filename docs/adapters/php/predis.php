@@ -18,14 +18,14 @@ final class PredisLock
 {
     private Predis\Client $redis;
 
-    public function __construct(string $node, private string $key, private float $ttl, private Lockstep\World $world)
+    public function __construct(string $node, private string $key, private float $ttl)
     {
-        $this->redis = new Predis\Client(['scheme' => 'unix', 'path' => $node, 'read_write_timeout' => -1]);
+        $this->redis = new Predis\Client(['scheme' => 'unix', 'path' => $node, 'timeout' => TIMEOUT, 'read_write_timeout' => TIMEOUT]);
     }
 
     public function acquire(): ?string
     {
-        $token = bin2hex($this->world->bytes(16));
+        $token = bin2hex(random_bytes(16));
         $stored = $this->redis->set($this->key, $token, 'PX', (int) round($this->ttl * 1000), 'NX');
         return $stored === null ? null : $token;
     }
@@ -37,4 +37,4 @@ final class PredisLock
 }
 
 Lockstep\serve(['name' => 'predis', 'library' => 'Predis ' . Predis\Client::VERSION, 'timeout' => TIMEOUT],
-    fn ($nodes, $key, $ttl, $world) => new PredisLock($nodes[0], $key, $ttl, $world));
+    fn ($nodes, $key, $ttl) => new PredisLock($nodes[0], $key, $ttl));
