@@ -42,7 +42,7 @@ func (f *Failure) Error() string {
 var (
 	named     = regexp.MustCompile(`^(Uncaught )?[\w.$]*(Error|Exception)( \[\w+\])?(:|$)`)
 	complaint = regexp.MustCompile(`(?i)(error|exception|panic|fatal|not found|no such|cannot|can't|could not|denied)`)
-	place     = regexp.MustCompile(`^\s+(File ".*", line \d+|at .*[/\\][^/\\]+:\d+:\d+\)?)`)
+	place     = regexp.MustCompile(`^\s+(File ".*", line \d+|at .*[/\\][^/\\]+:\d+:\d+\)?|#0 .*\(\d+\))`)
 	frame     = regexp.MustCompile(`^\s*(File ".*", line \d+|at .*|#\d+ .*|\^+|throw .*|Traceback .*|code: '.*)`)
 )
 

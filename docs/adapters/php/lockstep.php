@@ -528,7 +528,10 @@ final class Files
     public function url_stat(string $path, int $flags)
     {
         self::reads($path);
-        return self::really(function () use ($path, $flags) { return ($flags & STREAM_URL_STAT_LINK) !== 0 ? @lstat($path) : @stat($path); });
+        return self::really(function () use ($path, $flags) { // stat itself would warn, which is an exception within SplFileObject
+            $link = ($flags & STREAM_URL_STAT_LINK) !== 0;
+            return $link && is_link($path) ? lstat($path) : (file_exists($path) ? stat($path) : false);
+        });
     }
 
     public function unlink(string $path): bool
@@ -875,24 +878,29 @@ function keeps(string $protocol): bool
     return true;
 }
 
-/** An instant, as DateTime and strtotime read a text, with what it lacks taken from the world's clock. */
+/**
+ * An instant, as DateTime reads a text, with what that lacks taken from the world's clock; or, with
+ * a time in its place, as strtotime does: what it takes of that is local, whatever zone the text is in.
+ */
 function instant(string $text, ?\DateTimeZone $zone, ?int $base = null): \DateTimeImmutable
 {
     $zone = $zone ?? new \DateTimeZone(date_default_timezone_get());
+    $text = trim($text) === '' ? 'now' : $text;
     $p = date_parse($text);
     if ($p['error_count'] > 0 || $p['year'] !== false && $p['month'] !== false && $p['day'] !== false) {
         return new \DateTimeImmutable($text, $zone); // it needs no clock, or fails
     }
-    if (isset($p['zone_type'])) {
-        $zone = (new \DateTimeImmutable("2000-01-01 $text", $zone))->getTimezone();
-    }
+    $in = isset($p['zone_type']) ? (new \DateTimeImmutable("2000-01-01 $text", $zone))->getTimezone() : $zone;
     $now = $base === null ? Execution::clock('wall') : $base * 1000000;
-    $at = (new \DateTimeImmutable('@' . intdiv($now, 1000000)))->setTimezone($zone);
+    $at = (new \DateTimeImmutable('@' . intdiv($now, 1000000)))->setTimezone($base === null ? $in : $zone);
     $at = $at->setTime((int) $at->format('H'), (int) $at->format('i'), (int) $at->format('s'), $now % 1000000);
+    if ($base !== null && $in->getName() !== $zone->getName()) {
+        $at = new \DateTimeImmutable($at->format('Y-m-d H:i:s.u'), $in);
+    }
     if ($p['hour'] === false && ($p['year'] !== false || $p['month'] !== false || $p['day'] !== false)) {
         $at = $at->setTime(0, 0);
     }
-    return trim($text) === '' ? $at : $at->modify($text);
+    return $at->modify($text);
 }
 
 /** The same for a text in a format: format and text, with what they lack. */
@@ -1053,7 +1061,7 @@ function date(string $format, ?int $timestamp = null): string
 
 function gmdate(string $format, ?int $timestamp = null): string
 {
-    return at($timestamp, 'UTC')->format($format);
+    return at($timestamp, 'UTC')->format(preg_replace('/\\\\.(*SKIP)(*FAIL)|T/s', '\G\M\T', $format));
 }
 
 function idate(string $format, ?int $timestamp = null): int
@@ -1094,7 +1102,7 @@ function gmmktime(int $hour, ?int $minute = null, ?int $second = null, ?int $mon
 function strtotime(string $datetime, ?int $baseTimestamp = null)
 {
     try {
-        return instant($datetime, null, $baseTimestamp)->getTimestamp();
+        return $datetime === '' ? false : instant($datetime, null, $baseTimestamp ?? time())->getTimestamp();
     } catch (\Exception $e) {
         return false;
     }
