@@ -54,7 +54,7 @@ const REFUSED = [
     'session_\w+|apcu?_\w+|shm\w+|sem_\w+|msg_\w+|wincache_\w+|opcache_\w+|ftok' => SHARED,
     'gethostby\w+|dns_\w+|checkdnsrr|getmxrr' => "it asks a name server, which isn't in the world",
     'stream_socket_(server|accept|enable_crypto)' => 'it makes a connection that is none to one of the servers that it was given',
-    'password_hash|gmp_random\w*|sodium_\w+(keygen|keypair|pwhash_str|box_seal)|openssl_(pkey_new|seal|public_encrypt|csr_sign|pkcs\w+|cms_\w+|dh_\w+)'
+    'password_hash|gmp_random\w*|sodium_\w+(keygen|keypair|_str|box_seal|init_push|_random)|openssl_(pkey_new|sign|seal|public_encrypt|csr_sign|pkcs\w+|cms_\w+|dh_\w+)'
         => "it has random numbers drawn by C code, which aren't the world's: use random_bytes",
     'dl' => "it loads an extension, whose clocks, waits, files and connections can't be watched",
 ];
@@ -191,7 +191,7 @@ final class Execution
                         break;
                 }
             } catch (\Exception $e) {
-                $answer = ['type' => 'failed', 'error' => get_class($e) . ': ' . $e->getMessage()];
+                $answer = ['type' => 'failed', 'error' => get_class($e) . ': ' . self::named($e->getMessage())];
             }
             $control->send($answer);
         }
@@ -205,6 +205,15 @@ final class Execution
         if (self::$asksForStart) {
             self::start();
         }
+    }
+
+    /** A text with the names of servers in the place of their sockets, which are others in each execution. */
+    private static function named(string $text): string
+    {
+        foreach (self::$nodes as $i => $path) {
+            $text = str_replace($path, 'n' . ($i + 1), $text);
+        }
+        return $text;
     }
 
     private static function seed(string $seed): void
@@ -367,10 +376,8 @@ function watch(): void
         if (function_exists($name)) {
             quit('PHP ' . PHP_VERSION . ' (' . PHP_BINARY . ") cannot have its function $name replaced: disable_functions doesn't leave it out");
         }
-        if ($name === 'openssl_random_pseudo_bytes') {
-            $code .= 'function openssl_random_pseudo_bytes($length, &$strong_result = null) { $strong_result = true; return random_bytes($length); }';
-        } elseif (in_array($name, $world, true)) {
-            $code .= "function $name(...\$all) { return \\Lockstep\\World\\$name(...\$all); }";
+        if (in_array($name, $world, true)) {
+            $code .= forward($name);
         } else {
             $code .= "function $name(...\$all) { \\Lockstep\\refuse(" . var_export(why(REFUSED, $name) ?? unwatched($name), true) . '); }';
         }
@@ -391,6 +398,17 @@ function watch(): void
     foreach (['SCRIPT_FILENAME', 'SCRIPT_NAME', 'PHP_SELF', 'PATH_TRANSLATED'] as $name) {
         $_SERVER[$name] = $_SERVER['argv'][0];
     }
+}
+
+/** The code of a function that calls the world's of the same name. */
+function forward(string $name): string
+{
+    $takes = $gives = [];
+    foreach ((new \ReflectionFunction('Lockstep\World\\' . $name))->getParameters() as $p) {
+        $gives[] = '$' . $p->getName();
+        $takes[] = ($p->isPassedByReference() ? '&' : '') . end($gives) . ($p->isOptional() ? ' = ' . var_export($p->getDefaultValue(), true) : '');
+    }
+    return "function $name(" . implode(', ', $takes) . ") { return \\Lockstep\\World\\$name(" . implode(', ', $gives) . '); }';
 }
 
 /** Files as the lock sees them: sources pass through Source, and an execution changes none. */
@@ -645,7 +663,11 @@ final class Source
         if (!preg_match(self::$mentions, $source)) {
             return $source;
         }
-        return (new self($source))->replaced();
+        try {
+            return (new self($source))->replaced();
+        } catch (\ParseError $e) {
+            return $source; // PHP says so itself
+        }
     }
 
     /** The code of an eval. */
@@ -656,7 +678,7 @@ final class Source
 
     private function __construct(string $source)
     {
-        $this->tokens = \PhpToken::tokenize($source);
+        $this->tokens = \PhpToken::tokenize($source, TOKEN_PARSE); // which knows eval, new and use for names of methods
     }
 
     private function replaced(): string
@@ -928,10 +950,10 @@ function completed(string $format, string $text): array
 /** The constructor and the reading of a format, for both of PHP's classes. */
 trait ReadsTheWorldsClock
 {
-    public function __construct(string $datetime = 'now', ?\DateTimeZone $timezone = null)
+    public function __construct($datetime = 'now', ?\DateTimeZone $timezone = null)
     {
         try {
-            $at = instant($datetime, $timezone);
+            $at = instant((string) $datetime, $timezone);
         } catch (\Exception $e) {
             parent::__construct($datetime, $timezone); // whose exception it is
             return;
@@ -1099,16 +1121,16 @@ function gmmktime(int $hour, ?int $minute = null, ?int $second = null, ?int $mon
     return made('UTC', $hour, $minute, $second, $month, $day, $year);
 }
 
-function strtotime(string $datetime, ?int $baseTimestamp = null)
+function strtotime($datetime, ?int $baseTimestamp = null)
 {
     try {
-        return $datetime === '' ? false : instant($datetime, null, $baseTimestamp ?? time())->getTimestamp();
+        return (string) $datetime === '' ? false : instant($datetime, null, $baseTimestamp ?? time())->getTimestamp();
     } catch (\Exception $e) {
         return false;
     }
 }
 
-function date_create(string $datetime = 'now', ?\DateTimeZone $timezone = null)
+function date_create($datetime = 'now', ?\DateTimeZone $timezone = null)
 {
     try {
         return new \Lockstep\DateTime($datetime, $timezone);
@@ -1117,7 +1139,7 @@ function date_create(string $datetime = 'now', ?\DateTimeZone $timezone = null)
     }
 }
 
-function date_create_immutable(string $datetime = 'now', ?\DateTimeZone $timezone = null)
+function date_create_immutable($datetime = 'now', ?\DateTimeZone $timezone = null)
 {
     try {
         return new \Lockstep\DateTimeImmutable($datetime, $timezone);
@@ -1189,8 +1211,9 @@ function random_int(int $min, int $max): int
     return $n;
 }
 
-function openssl_random_pseudo_bytes(int $length): string
+function openssl_random_pseudo_bytes(int $length, &$strong_result = null): string
 {
+    $strong_result = true;
     return random_bytes($length);
 }
 
