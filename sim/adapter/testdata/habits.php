@@ -17,9 +17,30 @@ if ($argv[1] === 'loads') {
     define('LOADED', microtime(true));
 }
 
-final class Source
+/** Has methods with the names of PHP's own words and functions. */
+final class Kept
 {
     public static $kept = null;
+
+    public function eval(): string
+    {
+        return self::new()->time();
+    }
+
+    public static function new(): self
+    {
+        return new self();
+    }
+
+    public function time(): string
+    {
+        return (self::$kept ??= bin2hex(random_bytes(8)));
+    }
+
+    public function realpath(): string
+    {
+        return $this?->eval();
+    }
 }
 
 function tokens(): array
@@ -43,7 +64,8 @@ function tokens(): array
         'engine' => fn () => (new Randomizer(new Engine\Mt19937()))->getInt(0, PHP_INT_MAX),
         'xoshiro' => fn () => (new Engine\Xoshiro256StarStar)->generate(),
         'evaluated' => fn () => eval('return (new \Random\Randomizer())->getInt(0, PHP_INT_MAX);'),
-        'static' => fn () => Source::$kept ??= bin2hex(random_bytes(8)),
+        'static' => fn () => (new Kept())->realpath(),
+        'settings' => fn () => ini_get('precision') === '7' ? bin2hex(random_bytes(8)) : throw new \Exception('settings are lost'),
         'made' => fn ($lock) => $lock->id,
     ];
 }
@@ -70,6 +92,9 @@ function does(): array
         'parent' => fn () => posix_getppid(),
         'julian' => fn () => unixtojd(),
         'elsewhere' => fn () => stream_socket_client('tcp://127.0.0.1:9'),
+        'redis-elsewhere' => fn () => (new \Redis())->connect('127.0.0.1', 9),
+        'redis-waits' => fn () => (new \Redis())->setOption(\Redis::OPT_BACKOFF_BASE, 100),
+        'cluster' => fn () => new \RedisCluster(null, ['127.0.0.1:9']),
         'elsewhere-caught' => function () { try { @fsockopen('127.0.0.1', 9); } catch (\Throwable) { } },
         'http' => fn () => @file_get_contents('http://127.0.0.1:9/'),
         'name' => fn () => gethostbyname('localhost'),
