@@ -24,8 +24,8 @@
 // What the world can't follow ends the process, with the line: processes, signals that come after
 // a time, the clocks of the processor, connections to other servers, reads that don't wait, files
 // that are written or are another each time, memory that is shared, and all functions and classes
-// of extensions that aren't in EXTENSIONS. Not covered are clocks and classes that are reached by
-// reflection, and what was open or shared before.
+// of extensions that aren't in EXTENSIONS. Not covered are classes whose methods are called by a
+// name that is a value, sources that come through a stream wrapper, and what was open before.
 
 namespace Lockstep;
 
@@ -46,7 +46,7 @@ const REFUSED = [
     'posix_kill|pcntl_setpriority|pcntl_setcpuaffinity' => "it acts on a process, which isn't in the world",
     'pcntl_(alarm|sigtimedwait|sigwaitinfo|setitimer)' => TIMED,
     'getrusage|gc_status' => "it reads the clock of the processor, which isn't the world's",
-    'posix_times|unixtojd|easter_da\w+|intlcal_\w+' => "it reads the clock of the machine, which isn't the world's",
+    'posix_times|unixtojd|easter_da\w+|intl(greg)?cal_\w+' => "it reads the clock of the machine, which isn't the world's",
     '(gm)?strftime' => 'it formats a time by strftime, which PHP gives up and the world lacks: use date',
     'sys_getloadavg|disk(_free_space|_total_space|freespace)|posix_get(ppid|pgrp|pgid|sid)|net_get_interfaces|realpath_cache_\w+|filter_input\w*'
         => "it reads the state of the machine, which isn't the same each time",
@@ -94,10 +94,18 @@ function serve(array $about, callable $make): void
     }
 }
 
+/** Prints an error, also when the lock has closed STDERR. */
+function say(string $text): void
+{
+    static $to = null;
+    $to = $to ?? fopen('php://stderr', 'w');
+    fwrite($to, $text);
+}
+
 /** Ends the process before it has served anything. */
 function quit(string $why): void
 {
-    fwrite(STDERR, $why . "\n");
+    say($why . "\n");
     exit(1);
 }
 
@@ -109,7 +117,7 @@ function refuse(string $what): void
             break;
         }
     }
-    fwrite(STDERR, "Error: $what\n  #0 " . ($frame['file'] ?? __FILE__) . '(' . ($frame['line'] ?? 0) . ")\n");
+    say("Error: $what\n  #0 " . ($frame['file'] ?? __FILE__) . '(' . ($frame['line'] ?? 0) . ")\n");
     exit(1);
 }
 
@@ -333,7 +341,7 @@ function startAgain(): void
         }
     }
     $script = realpath($_SERVER['SCRIPT_FILENAME']);
-    if (PHP_SAPI !== 'cli' || $script === false || $script === __FILE__) {
+    if (PHP_SAPI !== 'cli' || !is_file($_SERVER['SCRIPT_FILENAME']) || $script === __FILE__) {
         quit("$php cannot run a lock that isn't a file: start it as php LOCK.php, where LOCK.php requires " . basename(__FILE__));
     }
     foreach (get_defined_functions()['internal'] as $name) {
@@ -343,7 +351,8 @@ function startAgain(): void
         }
     }
     $off = array_unique(array_merge($off, replacements('World')));
-    $settings = ['lockstep.watched' => '1', 'disable_functions' => implode(',', $off), 'default_socket_timeout' => '-1', 'opcache.enable_cli' => '0', 'auto_prepend_file' => ''];
+    $settings = ['lockstep.watched' => '1', 'disable_functions' => implode(',', $off), 'default_socket_timeout' => '-1', 'opcache.enable_cli' => '0',
+        'auto_prepend_file' => '', 'lockstep.prepend' => ini_get('auto_prepend_file')];
     $words = flags();
     foreach ($settings as $name => $value) {
         array_push($words, '-d', $name . '="' . $value . '"');
@@ -390,6 +399,7 @@ function watch(): void
             stream_wrapper_register($scheme, $scheme === 'file' ? Files::class : Elsewhere::class);
         }
     }
+    say(''); // it keeps a copy of STDERR
     \mt_srand(0);
     unset($_SERVER['REQUEST_TIME'], $_SERVER['REQUEST_TIME_FLOAT']);
     array_shift($_SERVER['argv']);
@@ -633,7 +643,8 @@ final class Source
     public static function prepare(): void
     {
         self::$guards = array_flip(replacements('Guard'));
-        self::$classes = ['datetime' => '\Lockstep\DateTime', 'datetimeimmutable' => '\Lockstep\DateTimeImmutable'];
+        self::$classes = ['datetime' => '\Lockstep\DateTime', 'datetimeimmutable' => '\Lockstep\DateTimeImmutable',
+            'reflectionclass' => '\Lockstep\ReflectionClass'];
         foreach (get_declared_classes() as $class) {
             $is = new \ReflectionClass($class);
             if (!$is->isInternal() || $is->implementsInterface('Throwable') || isset(self::$classes[strtolower($class)])) {
@@ -650,7 +661,7 @@ final class Source
         if (class_exists('Redis', false)) {
             self::$classes['redis'] = '\Lockstep\Redis';
         }
-        foreach (replacements('Random') as $name) {
+        foreach (interface_exists('Random\Engine', false) ? replacements('Random') : [] as $name) {
             self::$classes[$name === 'randomizer' ? 'random\randomizer' : 'random\engine\\' . $name] = ['made' => '\Lockstep\Random\\' . $name];
         }
         $short = array_map(function ($name) { return preg_quote(preg_replace('/.*\\\\/', '', $name)); }, array_keys(self::$classes));
@@ -755,6 +766,10 @@ final class Source
         $token = $this->tokens[$i];
         $before = $this->near($i, -1);
         $after = $this->near($i, 1);
+        if ($before->is(T_FUNCTION) && $this->near($this->at($i, -1), -1)->is(T_USE) && isset(self::$guards[strtolower(ltrim($token->text, '\\'))])) {
+            $token->text = 'Lockstep\Guard\\' . ltrim($token->text, '\\'); // use function pcntl_fork as ...
+            return;
+        }
         if ($after->text === '(' && !$before->is([T_OBJECT_OPERATOR, T_NULLSAFE_OBJECT_OPERATOR, T_DOUBLE_COLON, T_FUNCTION, T_NEW])) {
             $name = strtolower(ltrim($token->text, '\\'));
             if (isset(self::$guards[$name])) {
@@ -978,6 +993,15 @@ class DateTimeImmutable extends \DateTimeImmutable
     use ReadsTheWorldsClock;
 }
 
+/** Makes the world's objects where a class is named by a value. */
+class ReflectionClass extends \ReflectionClass
+{
+    public function __construct($objectOrClass)
+    {
+        parent::__construct(Source::named($objectOrClass));
+    }
+}
+
 if (class_exists('Redis', false)) {
     /** phpredis, whose timeouts are the world's: the connection ends. */
     class Redis extends \Redis
@@ -1031,8 +1055,10 @@ if (class_exists('Redis', false)) {
 
         public function setOption($option, $value): bool
         {
-            if (in_array($option, [self::OPT_BACKOFF_BASE, self::OPT_BACKOFF_CAP], true) && $value > 0) {
-                refuse(self::WAITS);
+            foreach (['BASE', 'CAP'] as $of) { // since phpredis 5.3.5
+                if (defined("Redis::OPT_BACKOFF_$of") && $option === constant("Redis::OPT_BACKOFF_$of") && $value > 0) {
+                    refuse(self::WAITS);
+                }
             }
             return $option === self::OPT_READ_TIMEOUT || parent::setOption($option, $value);
         }
@@ -1292,6 +1318,7 @@ namespace Lockstep\Guard;
 
 use Lockstep\Execution;
 use Lockstep\Files;
+use Lockstep\Source;
 
 use function Lockstep\keeps;
 use function Lockstep\refuse;
@@ -1342,6 +1369,11 @@ function glob(string $pattern, int $flags = 0)
 {
     Files::reads($pattern);
     return \glob($pattern, $flags);
+}
+
+function class_alias(string $class, string $alias, bool $autoload = true): bool
+{
+    return \class_alias(Source::named($class), $alias, $autoload);
 }
 
 function ini_alter(string $option, $value)
@@ -1415,4 +1447,7 @@ function xoshiro256starstar($seed = null)
 namespace Lockstep;
 
 watch();
+if (get_cfg_var('lockstep.prepend') !== '') {
+    require get_cfg_var('lockstep.prepend');
+}
 require $argv[0];

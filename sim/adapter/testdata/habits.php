@@ -11,6 +11,8 @@ require 'Predis/autoload.php';
 use DateTimeImmutable as Instant;
 use Random\{Engine, Randomizer};
 
+use function pcntl_fork as fork;
+
 const TIMEOUT = 3.0;
 
 if ($argv[1] === 'loads') {
@@ -80,6 +82,7 @@ function does(): array
         'fork' => fn () => pcntl_fork(),
         'fork-called' => fn () => call_user_func('pcntl_fork'),
         'fork-callable' => fn () => (\pcntl_fork(...))(),
+        'fork-renamed' => fn () => fork(),
         'fork-evaluated' => fn () => eval('return \pcntl_fork();'),
         'mail' => fn () => mail('a@b.c', '', ''),
         'kill' => fn () => posix_kill(1, 0),
@@ -105,6 +108,7 @@ function does(): array
         'object' => fn () => new \SplFileObject($path, 'w'),
         'filters' => fn () => fopen('php://filter/write=string.rot13/resource=' . $path, 'w'),
         'logs' => fn () => error_log('x', 3, $path),
+        'silenced' => function () use ($path) { fclose(STDERR); try { file_put_contents($path, 'x'); } catch (\Throwable) { } },
         'removes' => fn () => unlink($path),
         'renames' => fn () => rename($path, $path . '2'),
         'makes' => fn () => mkdir($path),
