@@ -36,7 +36,6 @@ var languages = []language{
 	{"sesamecare-redlock", "node", "%s sesamecare.js"},
 	{"redlock-using", "node", "%s using.js"},
 	{"sesamecare-redlock-using", "node", "%s using.js @sesamecare-oss/redlock"},
-	{"phpredis", "php", "%s phpredis.php"},
 }
 
 // interpreters look, once each, for the program that runs a folder's examples, and has their library.
@@ -45,7 +44,7 @@ var interpreters = map[string]func() (string, error){
 		return loading("python", []string{"python3", "-c", "import redis"}, []string{"/usr/bin/python3", "-c", "import redis"})
 	}),
 	"php": sync.OnceValues(func() (string, error) {
-		return loading("php", []string{"php", "-r", "require 'Predis/autoload.php'; exit(function_exists('pcntl_fork') && class_exists('Redis') ? 0 : 1);"})
+		return loading("php", []string{"php", "-r", "require 'Predis/autoload.php'; exit(function_exists('pcntl_fork') ? 0 : 1);"})
 	}),
 	"node": sync.OnceValues(func() (string, error) { return loading("node", []string{"node", "-e", "require('redlock5')"}) }),
 }

@@ -5,6 +5,7 @@ package adapter_test
 import (
 	"context"
 	"maps"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -56,7 +57,6 @@ func TestPHPRefuses(t *testing.T) {
 		random    = "it has random numbers drawn by C code, which aren't the world's: use random_bytes"
 		unwatched = ", whose clocks, waits, files and connections can't be watched"
 		again     = ", which isn't the same each time"
-		waits     = "it waits between its attempts to connect, by C code, for which the world's time doesn't pass"
 	)
 	habits := map[string]string{
 		"exec": process, "shell": process, "opens-process": process, "mail": process,
@@ -68,9 +68,6 @@ func TestPHPRefuses(t *testing.T) {
 		"load": state, "parent": state,
 		"elsewhere":        "it connects to tcp://127.0.0.1:9, " + elsewhere,
 		"elsewhere-caught": "it connects to 127.0.0.1:9, " + elsewhere,
-		"redis-elsewhere":  "it connects to 127.0.0.1, " + elsewhere,
-		"redis-waits":      waits,
-		"cluster":          "it connects by a class whose connections can't be watched: use Redis",
 		"http":             "it opens http://127.0.0.1:9/, which isn't in the world",
 		"name":             "it asks a name server, which isn't in the world",
 		"serves":           "it makes a connection that is none to one of the servers that it was given",
@@ -96,6 +93,14 @@ func TestPHPRefuses(t *testing.T) {
 			refuses(t, inPHP(t, "", "habits.php "+name), brief, "Error: "+habits[name], "habits.php")
 		})
 	}
+}
+
+// TestPHPRefusesPhpredis: its C code connects anew by itself if the connection has ended when it begins to read, and
+// otherwise fails, and the real time decides which.
+func TestPHPRefusesPhpredis(t *testing.T) {
+	t.Parallel()
+	testenv.Need(t, exec.Command(interpreter(t, "php"), "-r", "exit(class_exists('Redis') ? 0 : 1);").Run())
+	refuses(t, inPHP(t, "", "habits.php phpredis"), brief, "Error: it uses phpredis, which waits, and connects anew, by C code and in real time: use Predis", "habits.php")
 }
 
 // TestPHPRefusesToLoad: a PHP whose functions can't be replaced, and a lock that looks at the time before

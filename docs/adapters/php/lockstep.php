@@ -62,7 +62,7 @@ const REFUSED = [
 /** Classes of EXTENSIONS of which the same goes. */
 const REFUSED_CLASSES = [
     'intl\w*calendar' => "it reads the clock of the machine, which isn't the world's",
-    'redis(cluster|array|sentinel)' => 'it connects by a class whose connections can\'t be watched: use Redis',
+    'redis\w*' => 'it uses phpredis, which waits, and connects anew, by C code and in real time: use Predis',
     'sessionhandler' => SHARED,
 ];
 
@@ -658,9 +658,6 @@ final class Source
                 self::$classes[strtolower($class)] = ['refused' => $why];
             }
         }
-        if (class_exists('Redis', false)) {
-            self::$classes['redis'] = '\Lockstep\Redis';
-        }
         foreach (interface_exists('Random\Engine', false) ? replacements('Random') : [] as $name) {
             self::$classes[$name === 'randomizer' ? 'random\randomizer' : 'random\engine\\' . $name] = ['made' => '\Lockstep\Random\\' . $name];
         }
@@ -999,69 +996,6 @@ class ReflectionClass extends \ReflectionClass
     public function __construct($objectOrClass)
     {
         parent::__construct(Source::named($objectOrClass));
-    }
-}
-
-if (class_exists('Redis', false)) {
-    /** phpredis, whose timeouts are the world's: the connection ends. */
-    class Redis extends \Redis
-    {
-        public function __construct(...$all)
-        {
-            $options = $all[0] ?? $all['options'] ?? null;
-            if ($options) {
-                Execution::connects($options['host'] ?? '127.0.0.1');
-                if (isset($options['backoff']) || ($options['retryInterval'] ?? 0) > 0) {
-                    refuse(self::WAITS);
-                }
-                unset($options['connectTimeout'], $options['readTimeout']);
-                $all = [$options];
-            }
-            if (method_exists(\Redis::class, '__construct')) {
-                parent::__construct(...$all);
-            }
-        }
-
-        private const WAITS = "it waits between its attempts to connect, by C code, for which the world's time doesn't pass";
-
-        private static function to(string $host, array $rest): array
-        {
-            Execution::connects($host);
-            if (($rest[3] ?? $rest['retry_interval'] ?? 0) > 0) {
-                refuse(self::WAITS);
-            }
-            return [$host, $rest[0] ?? $rest['port'] ?? 0];
-        }
-
-        public function connect($host, ...$rest): bool
-        {
-            return parent::connect(...self::to($host, $rest));
-        }
-
-        public function open($host, ...$rest): bool
-        {
-            return parent::connect(...self::to($host, $rest));
-        }
-
-        public function pconnect($host, ...$rest): bool
-        {
-            return parent::connect(...self::to($host, $rest)); // a process serves one execution
-        }
-
-        public function popen($host, ...$rest): bool
-        {
-            return parent::connect(...self::to($host, $rest));
-        }
-
-        public function setOption($option, $value): bool
-        {
-            foreach (['BASE', 'CAP'] as $of) { // since phpredis 5.3.5
-                if (defined("Redis::OPT_BACKOFF_$of") && $option === constant("Redis::OPT_BACKOFF_$of") && $value > 0) {
-                    refuse(self::WAITS);
-                }
-            }
-            return $option === self::OPT_READ_TIMEOUT || parent::setOption($option, $value);
-        }
     }
 }
 
