@@ -80,8 +80,8 @@ func TestPHPRefuses(t *testing.T) {
 		"unwatched": "it replaces the stream wrapper file, by which its files are watched",
 		"shares":    keeps, "semaphore": keeps, "session": keeps,
 		"database": "it uses PDO" + unwatched, "database-named": "it uses PDO" + unwatched, "database-extended": "it uses PDO" + unwatched,
-		"machine-code": "it uses FFI" + unwatched,
-		"password":     random, "key": random,
+		"machine-code": "it uses FFI" + unwatched, "machine-code-named": "it uses FFI" + unwatched,
+		"password": random, "key": random,
 		"polls": "it reads without waiting, so that what it finds depends on real time: use the library's synchronous client",
 	}
 	for i, name := range slices.Sorted(maps.Keys(habits)) {

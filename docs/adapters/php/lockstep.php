@@ -662,7 +662,7 @@ final class Source
             self::$classes[$name === 'randomizer' ? 'random\randomizer' : 'random\engine\\' . $name] = ['made' => '\Lockstep\Random\\' . $name];
         }
         $short = array_map(function ($name) { return preg_quote(preg_replace('/.*\\\\/', '', $name)); }, array_keys(self::$classes));
-        self::$mentions = '/\b(' . implode('|', array_merge(array_keys(self::$guards), $short)) . '|request_time(_float)?)\b|\beval\b|\bnew\s*[$(]/i';
+        self::$mentions = '/\b(' . implode('|', array_merge(array_keys(self::$guards), $short)) . '|request_time(_float)?)\b|\beval\b|\bnew\s*[$(]|\$\w+\s*::/i';
     }
 
     /** A source, with the world's functions and classes. Each line stays where it is. */
@@ -707,6 +707,8 @@ final class Source
                 $this->wrap($i, 'eval(\Lockstep\Source::evaluated', ')');
             } elseif ($token->id === T_NEW) {
                 $this->makes($i);
+            } elseif ($token->id === T_VARIABLE && $this->near($i, 1)->is(T_DOUBLE_COLON)) {
+                $this->asks($i);
             } elseif ($token->id === T_CONSTANT_ENCAPSED_STRING) {
                 $this->text($i);
             } elseif ($token->is($names)) {
@@ -828,6 +830,16 @@ final class Source
         }
         $this->tokens[$from]->text = '(\Lockstep\Source::named(' . $this->tokens[$from]->text;
         $this->tokens[$to]->text .= '))';
+    }
+
+    /** The same for $class::method(...). */
+    private function asks(int $i): void
+    {
+        $name = $this->at($this->at($i, 1), 1);
+        $alone = !$this->near($i, -1)->is([T_NEW, T_OBJECT_OPERATOR, T_NULLSAFE_OBJECT_OPERATOR, T_DOUBLE_COLON]) && $this->near($i, -1)->text !== '$';
+        if ($alone && $this->tokens[$i]->text !== '$this' && isset($this->tokens[$name]) && $this->tokens[$name]->is(T_STRING) && $this->near($name, 1)->text === '(') {
+            $this->tokens[$i]->text = '(\Lockstep\Source::named(' . $this->tokens[$i]->text . '))';
+        }
     }
 
     /** The class in the place of one that is named by a value. */

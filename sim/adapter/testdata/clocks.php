@@ -128,6 +128,7 @@ final class Lock
             'a name of a class' => fn () => (new (Instant::class)('now'))->getTimestamp(),
             'a subclass' => fn () => (new Extended())->getTimestamp(),
             'a class without a name' => fn () => (new class extends DateTime {})->getTimestamp(),
+            'a static method of a name that is a value' => fn () => $dynamic::createFromFormat('H:i:s', date('H:i:s'))->getTimestamp(),
             'reflected' => fn () => (new \ReflectionClass('DateTime'))->newInstance('now')->getTimestamp(),
             'an alias' => fn () => class_exists('Clocks\Alias') || class_alias('DateTimeImmutable', 'Clocks\Alias') ? (new Alias())->getTimestamp() : 0,
             'null' => fn () => @(new DateTime(null))->getTimestamp(),

@@ -127,6 +127,7 @@ function does(): array
         'database-named' => function () { $class = 'PDO'; return new $class('sqlite:' . '/tmp/lockstep-habit'); },
         'database-extended' => fn () => new class('sqlite:/tmp/lockstep-habit') extends \PDO {},
         'machine-code' => fn () => \FFI::cdef('long time(long *t);')->time(null),
+        'machine-code-named' => function () { $class = 'FFI'; return $class::cdef('long time(long *t);'); },
         'password' => fn () => password_hash('x', PASSWORD_BCRYPT),
         'key' => fn () => sodium_crypto_secretbox_keygen(),
         'polls' => function () { $pair = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0); stream_set_blocking($pair[0], false); },
