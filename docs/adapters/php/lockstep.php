@@ -50,7 +50,7 @@ const REFUSED = [
     '(gm)?strftime' => 'it formats a time by strftime, which PHP gives up and the world lacks: use date',
     'sys_getloadavg|disk(_free_space|_total_space|freespace)|posix_get(ppid|pgrp|pgid|sid)|net_get_interfaces|realpath_cache_\w+|filter_input\w*'
         => "it reads the state of the machine, which isn't the same each time",
-    'tempnam|tmpfile|symlink|link|lch\w+|posix_mk\w+|move_uploaded_file' => FILES,
+    'tempnam|tmpfile|symlink|link|lch\w+|posix_mk\w+|move_uploaded_file|openssl_\w+_to_file' => FILES,
     'session_\w+|apcu?_\w+|shm\w+|sem_\w+|msg_\w+|wincache_\w+|opcache_\w+|ftok' => SHARED,
     'gethostby\w+|dns_\w+|checkdnsrr|getmxrr' => "it asks a name server, which isn't in the world",
     'stream_socket_(server|accept|enable_crypto)' => 'it makes a connection that is none to one of the servers that it was given',
@@ -238,6 +238,9 @@ final class Execution
 
     public static function sleep(float $seconds): void
     {
+        if ($seconds < 0) {
+            throw new \ValueError('a span to sleep must be greater than or equal to 0');
+        }
         self::world('it waits while it is loaded, when the world has no time yet')->ask(['type' => 'sleep', 'span' => (int) round($seconds * 1e6)]);
     }
 
@@ -443,9 +446,20 @@ final class Files
     /** Refuses a path at which something else may be each time. */
     public static function reads(string $path): void
     {
-        if (Execution::any() && preg_match('#^(file://)?/(dev|proc|sys)(/|$)(?!null$)#', $path)) {
-            refuse("it reads $path, which isn't the same each time");
+        if (!Execution::any()) {
+            return;
         }
+        foreach ([preg_replace('#^file://#', '', $path), (string) \realpath($path)] as $named) {
+            if (preg_match('#^/(dev|proc|sys)(/|$)(?!null$)#', $named)) {
+                refuse("it reads $path, which isn't the same each time");
+            }
+        }
+    }
+
+    /** What is known of a file, but for when it was last read. */
+    private static function unread($stat)
+    {
+        return is_array($stat) ? array_replace($stat, [8 => $stat[9], 'atime' => $stat['mtime']]) : $stat;
     }
 
     private static function changes(callable $do)
@@ -515,7 +529,7 @@ final class Files
 
     public function stream_stat()
     {
-        return fstat($this->stream);
+        return self::unread(fstat($this->stream));
     }
 
     public function stream_cast(int $as)
@@ -558,7 +572,7 @@ final class Files
         self::reads($path);
         return self::really(function () use ($path, $flags) { // stat itself would warn, which is an exception within SplFileObject
             $link = ($flags & STREAM_URL_STAT_LINK) !== 0;
-            return $link && is_link($path) ? lstat($path) : (file_exists($path) ? stat($path) : false);
+            return self::unread($link && is_link($path) ? lstat($path) : (file_exists($path) ? stat($path) : false));
         });
     }
 

@@ -115,6 +115,8 @@ function does(): array
         'links' => fn () => symlink('/tmp', $path),
         'locks' => fn () => flock(fopen(__FILE__, 'r'), LOCK_EX),
         'device' => fn () => file_get_contents('/dev/urandom', false, null, 0, 1),
+        'device-found' => function () { chdir('/usr/../dev'); return fread(fopen('urandom', 'r'), 1); },
+        'exports' => fn () => openssl_pkey_export_to_file('', $path),
         'uptime' => fn () => (new \SplFileObject('/proc/uptime'))->fgets(),
         'process-id' => fn () => realpath('/proc/self'),
         'stats' => fn () => filemtime('/proc/self'),
