@@ -151,7 +151,8 @@ func TestPHPWaits(t *testing.T) {
 // keeps the settings that it was started with.
 func TestPHPsClocksAgree(t *testing.T) {
 	t.Parallel()
-	for program, flags := range map[string]string{`clocks.php "$(PHP DATA/clocks.php)"`: "", "habits.php settings": "-d precision=7"} {
+	for program, flags := range map[string]string{`clocks.php "$(PHP DATA/clocks.php)"`: "", "habits.php settings": "-d precision=7",
+		"habits.php -- settings": "-d precision=7 -f"} {
 		run, err := scenario(t, "pause-past-ttl").Run(inPHP(t, flags, program).Strategy(), 1)
 		if err != nil {
 			t.Fatal(err)

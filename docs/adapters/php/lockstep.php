@@ -33,7 +33,7 @@ const CONTROL = 3; // the descriptor that Lockstep passes
 
 /** The extensions whose functions and classes do nothing but what is stated here, or compute. */
 const EXTENSIONS = ['bcmath', 'calendar', 'core', 'ctype', 'date', 'dom', 'exif', 'fileinfo', 'filter', 'gettext', 'gmp', 'hash', 'iconv',
-    'igbinary', 'intl', 'json', 'libxml', 'lexbor', 'mbstring', 'msgpack', 'openssl', 'pcntl', 'pcre', 'posix', 'random', 'redis', 'reflection',
+    'igbinary', 'intl', 'json', 'libxml', 'lexbor', 'mbstring', 'msgpack', 'openssl', 'pcntl', 'pcre', 'posix', 'random', 'reflection',
     'simplexml', 'sodium', 'spl', 'standard', 'tokenizer', 'uri', 'xml', 'xmlreader', 'xmlwriter', 'xsl', 'zlib'];
 
 const FILES = "it changes files, and the next execution would find them so";
@@ -373,10 +373,8 @@ function flags(): array
     }
     $words = explode("\0", substr($line, 0, -1));
     $flags = array_slice($words, 1, count($words) - 1 - count($_SERVER['argv']));
-    while ($flags && in_array(end($flags), ['-f', '--file', '--'], true)) {
-        array_pop($flags);
-    }
-    return $flags;
+    $script = preg_grep('/^(-f|--file$|--$)/', $flags); // php -f LOCK.php, php -- LOCK.php
+    return $script ? array_slice($flags, 0, key($script)) : $flags;
 }
 
 /** Puts this file's functions in the place of PHP's, and has all sources pass through it. */

@@ -155,6 +155,9 @@ final class Lock
     public function acquire(): ?string
     {
         $habit = $GLOBALS['argv'][1];
+        if (!isset(tokens()[$habit]) && !isset(does()[$habit])) {
+            throw new \Exception("no habit is called $habit");
+        }
         $token = bin2hex((string) ((tokens()[$habit] ?? tokens()['bytes'])($this)));
         if ($this->redis->set($this->key, $token, 'PX', (int) round($this->ttl * 1000), 'NX') === null) {
             return null;
