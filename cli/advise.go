@@ -49,9 +49,19 @@ question there is a line for each combination of answers.`,
 		},
 	}
 	for i, q := range advice.Questions {
-		cmd.Flags().StringVar(&given[i], q.Name, "", fmt.Sprintf("%s: %s (%s), or %s (%s)", q.Text, q.Answers[0].Name, q.Answers[0].Text, q.Answers[1].Name, q.Answers[1].Text))
+		cmd.Flags().StringVar(&given[i], q.Name, "", q.Text+": "+eitherAnswer(&q, func(a *advice.Answer) string { return fmt.Sprintf("%s (%s)", a.Name, a.Text) }))
 	}
 	return cmd
+}
+
+// eitherAnswer lists the answers to a question: "one, or another".
+func eitherAnswer(q *advice.Question, text func(*advice.Answer) string) string {
+	var all []string
+	for i := range q.Answers {
+		all = append(all, text(&q.Answers[i]))
+	}
+	last := len(all) - 1
+	return strings.Join(all[:last], ", ") + ", or " + all[last]
 }
 
 // flagged refuses arguments; of one that is an answer it says which flag gives it.
@@ -69,12 +79,18 @@ func flagged(cmd *cobra.Command, args []string) error {
 // chosen reports whether a combination has the answers that were given.
 func chosen(a advice.Answers, given [len(advice.Questions)]string) (bool, error) {
 	for i, q := range advice.Questions {
-		switch given[i] {
-		case "", q.Answers[a[i]].Name:
-		case q.Answers[1-a[i]].Name:
+		if given[i] == "" {
+			continue
+		}
+		var names []string
+		for _, answer := range q.Answers {
+			names = append(names, answer.Name)
+		}
+		if !slices.Contains(names, given[i]) {
+			return false, fmt.Errorf("--%s: %w", q.Name, suggest.Unknown("answer", given[i], names))
+		}
+		if names[a[i]] != given[i] {
 			return false, nil
-		default:
-			return false, fmt.Errorf("--%s: %w", q.Name, suggest.Unknown("answer", given[i], []string{q.Answers[0].Name, q.Answers[1].Name}))
 		}
 	}
 	return true, nil
@@ -129,7 +145,7 @@ func writeChoice(out io.Writer, open []advice.Answers, outcome advice.Outcome) e
 	}
 	b.WriteString("\n")
 	for _, q := range advice.Questions {
-		b.WriteString(wrap(fmt.Sprintf("  --%-8s ", q.Name), 14, fmt.Sprintf("%s %s (%s), or %s (%s). %s", q.Text, q.Answers[0].Text, q.Answers[0].Name, q.Answers[1].Text, q.Answers[1].Name, q.Hint)))
+		b.WriteString(wrap(fmt.Sprintf("  --%-8s ", q.Name), 14, q.Text+" "+eitherAnswer(&q, func(a *advice.Answer) string { return fmt.Sprintf("%s (%s)", a.Text, a.Name) })+". "+q.Hint))
 		for _, answer := range q.Answers {
 			b.WriteString(wrap("              "+answer.Name+":", 16, answer.Example+"."))
 		}

@@ -12,23 +12,26 @@ import (
 	"lockstep/strategies"
 )
 
-// Question has two answers, and each of them requires something of the lock.
+// Question has two or three answers, and each of them requires something of the lock.
 type Question struct {
 	Name    string // a word, for flags
 	Text    string
 	Hint    string // a sentence for those who don't know the words
-	Answers [2]Answer
+	Answers []Answer
 }
 
-// Answer is one of the two answers to a question.
+// Answer is one of the answers to a question.
 type Answer struct {
 	Name    string // a word, for flags
 	Text    string // the end of the sentence that the question begins
 	Example string // for those who don't know which answer is theirs
 
 	forbids   trace.Verdict                  // codes that rule a lock out
+	accepts   trace.Verdict                  // codes that are forbidden, but not where a failover is to blame
 	wants     trace.Verdict                  // codes that speak against a lock, and rule none out
 	scenarios []string                       // what can happen
+	without   []string                       // what can't happen
+	several   bool                           // a lock can take one server of several
 	fits      func(strategies.Strategy) bool // nil fits all
 	remedy    string                         // how to get there, where no lock is enough with the other answer; may be empty
 }
@@ -44,38 +47,58 @@ var basics = Answer{
 // extensions are the scenarios in which a holder prolongs its lease. To a lock that can't they do nothing.
 var extensions = []string{"extend-races-expiry", "extend-after-gap"}
 
+// failovers are the scenarios that take replicas: one of them takes over, or is copied to.
+var failovers = []string{"failover", "failover-wait", "failover-wait.acked", "split-brain"}
+
 // Questions are asked in this order.
 var Questions = [3]Question{
-	{"for", "Two holders at once", "Does a second holder only waste work, or does it do harm?", [2]Answer{
+	{"for", "Two holders at once", "Does a second holder only waste work, or does it do harm?", []Answer{
 		{Name: "efficiency", Text: "cost work twice", Example: "a report is computed twice, a cache is filled twice",
-			remedy: "Make it harmless to do the work twice: the receiver ignores an idempotency key that it has seen"},
+			accepts: trace.Verdict{trace.DG},
+			remedy:  "Make it harmless to do the work twice: the receiver ignores an idempotency key that it has seen"},
 		{Name: "correctness", Text: "destroy something", Example: "a customer pays twice; two jobs change one balance, and one change is lost",
 			forbids: trace.Verdict{trace.SW}, scenarios: []string{"pause-past-ttl", "pause-after-check"}},
 	}},
-	{"token", "What the lock protects", "A fencing token grows with each grant; the resource refuses older ones.", [2]Answer{
+	{"token", "What the lock protects", "A fencing token grows with each grant; the resource refuses older ones.", []Answer{
 		{Name: "no", Text: "can't check a token", Example: "a provider's payment API, a mail, a file: they take what arrives", fits: func(s strategies.Strategy) bool { return !s.Fences }},
 		{Name: "yes", Text: "can check a token", Example: "a payments table that refuses a token lower than one it has seen",
 			remedy:    "Have what the lock protects refuse a late client, by a fencing token or a version (UPDATE ... WHERE version = 7)",
 			scenarios: []string{minted, "pause-replies-in-flight"}},
 	}},
-	{"servers", "Redis runs on", "A master and its replicas are one: a failover can lose the lock.", [2]Answer{
-		{Name: "one", Text: "one server", Example: "a Redis, alone or with replicas (Sentinel, Cluster): a failover can lose a key", fits: func(s strategies.Strategy) bool { return s.Nodes == 1 }},
-		{Name: "several", Text: "several servers", Example: "five of your own on machines that fail apart, none a replica of another",
-			wants: trace.Verdict{trace.UA, trace.DN}, scenarios: []string{"minority-down", setBack}},
+	{"servers", "Redis has", "A replica hears of a lock later: a failover to it can lose the lock.", []Answer{
+		{Name: "one", Text: "one server", Example: "a Redis without replicas: while it is down, nobody gets the lock",
+			fits:   func(s strategies.Strategy) bool { return s.Nodes == 1 && s.Replicas == 0 },
+			remedy: "Keep the lock on a server without replicas: while that is down, nobody gets it", without: failovers},
+		{Name: "replicas", Text: "replicas", Example: "a master with replicas, of which one takes over when it dies (Sentinel, Cluster)",
+			fits: func(s strategies.Strategy) bool { return s.Nodes == 1 }, scenarios: failovers},
+		{Name: "separate", Text: "separate servers", Example: "five of your own on machines that fail apart, none a replica of another",
+			fits:  func(s strategies.Strategy) bool { return s.Replicas == 0 },
+			wants: trace.Verdict{trace.UA, trace.DN}, scenarios: []string{"minority-down", setBack}, without: failovers, several: true},
 	}},
 }
 
-// Answers are the chosen answers: for each question 0 or 1.
+// Answers are the chosen answers: for each question the index of one.
 type Answers [len(Questions)]int
 
 // All is every combination of answers.
-func All() (all []Answers) {
-	for i := range 1 << len(Questions) {
-		var a Answers
-		for q := range a {
-			a[q] = i >> (len(Questions) - 1 - q) & 1
+func All() []Answers {
+	all := []Answers{{}}
+	for q := range Questions {
+		var longer []Answers
+		for _, a := range all {
+			longer = append(longer, a.others(q, -1)...)
 		}
-		all = append(all, a)
+		all = longer
+	}
+	return all
+}
+
+// others are the answers with each other one to a question than a given one.
+func (a Answers) others(question, given int) (all []Answers) {
+	for i := range Questions[question].Answers {
+		if a[question] = i; i != given {
+			all = append(all, a)
+		}
 	}
 	return all
 }
@@ -95,6 +118,33 @@ func (a Answers) Forbids() trace.Verdict {
 		v = append(v, r.forbids...)
 	}
 	return v.Sorted()
+}
+
+// Accepts is the set of forbidden codes that are no failure where a failover is to blame for them.
+func (a Answers) Accepts() trace.Verdict {
+	var v trace.Verdict
+	for _, r := range a.of() {
+		v = append(v, r.accepts...)
+	}
+	return v.Sorted()
+}
+
+// broken are the codes of a run under a scenario that the answers forbid.
+func (a Answers) broken(scenario string, v trace.Verdict) trace.Verdict {
+	forbidden := a.Forbids()
+	if slices.Contains(failovers, scenario) {
+		accepted := a.Accepts()
+		forbidden = slices.DeleteFunc(forbidden, func(c trace.Code) bool { return slices.Contains(accepted, c) })
+	}
+	return common(v, forbidden)
+}
+
+// Without names the scenarios that can't happen, by the answers.
+func (a Answers) Without() (names []string) {
+	for _, r := range a.of() {
+		names = append(names, r.without...)
+	}
+	return names
 }
 
 // Wants is the set of codes that are unwanted, and rule no lock out.
@@ -217,10 +267,10 @@ func Decide(a Answers, locks []strategies.Strategy, outcome Outcome) Advice {
 		return advice
 	}
 	for q := range a {
-		other := a
-		other[q] = 1 - a[q]
-		if d := decide(other, locks, outcome); d.Enough {
-			advice.Instead = append(advice.Instead, Instead{q, other[q], d.Lock, advice.sameRun(d.Runs), d.Runs, d.ofSeveral()})
+		for _, other := range a.others(q, a[q]) {
+			if d := decide(other, locks, outcome); d.Enough {
+				advice.Instead = append(advice.Instead, Instead{q, other[q], d.Lock, advice.sameRun(d.Runs), d.Runs, d.ofSeveral()})
+			}
 		}
 	}
 	return advice
@@ -268,10 +318,10 @@ func (a *Advice) dropIdle() {
 	a.Idle = all - len(a.Runs)
 }
 
-// Elsewhere returns the runs of the lock under scenarios that the answers don't cite, as far as
+// Elsewhere returns the runs of the lock under scenarios that the answers neither cite nor rule out, as far as
 // they show a code that the answers forbid: the recommendation does not cover them.
 func (a *Advice) Elsewhere(scenarios []string, outcome Outcome) (runs []Run) {
-	cited, forbidden := a.Answers.Scenarios(), a.Answers.Forbids()
+	cited, forbidden := append(a.Answers.Scenarios(), a.Answers.Without()...), a.Answers.Forbids()
 	for _, name := range scenarios {
 		if slices.Contains(cited, name) {
 			continue
@@ -285,10 +335,10 @@ func (a *Advice) Elsewhere(scenarios []string, outcome Outcome) (runs []Run) {
 }
 
 func (a Answers) runs(lock strategies.Strategy, outcome Outcome) (runs []Run) {
-	forbidden, unwanted := a.Forbids(), a.Wants()
+	unwanted := a.Wants()
 	for _, name := range a.Scenarios() {
 		if v, known := outcome(name, lock.Name); known {
-			runs = append(runs, Run{name, lock.Name, v, common(v, forbidden), common(v, unwanted)})
+			runs = append(runs, Run{name, lock.Name, v, a.broken(name, v), common(v, unwanted)})
 		}
 	}
 	return runs

@@ -13,14 +13,20 @@ import (
 // Rest is about a lock's runs under scenarios that the answers don't cite: the recommendation doesn't cover those.
 type Rest struct {
 	Made, Pending int   // their number, and that of those whose outcome isn't known yet
+	Out           int   // the number of those that the answers rule out, which isn't in the other two
 	Shown         []Run // those that show a code that the answers forbid
 }
 
 // Rest counts the lock's runs under those of the scenarios that the answers don't cite.
 func (a *Advice) Rest(scenarios []string, outcome Outcome) Rest {
 	rest := Rest{Shown: a.Elsewhere(scenarios, outcome)}
+	cited, without := a.Answers.Scenarios(), a.Answers.Without()
 	for _, name := range scenarios {
-		if slices.Contains(a.Answers.Scenarios(), name) {
+		if slices.Contains(cited, name) {
+			continue
+		}
+		if slices.Contains(without, name) {
+			rest.Out++
 			continue
 		}
 		if _, known := outcome(name, a.Lock.Name); known {
@@ -47,9 +53,9 @@ func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) st
 		all[0] = fmt.Sprintf("%s %s.", verb, a.Lock.Name)
 	}
 	if a.Enough {
-		all = append(all, a.counted(rest)+" "+a.covered(whole), a.Unspoken(rest, outcome, name, whole))
+		all = append(all, a.counted(rest, whole)+" "+a.covered(whole), a.Unspoken(rest, outcome, name, whole))
 	} else {
-		all = append(all, fmt.Sprintf("It shows %s; every other lock shows something forbidden, too.", where(a.Runs, func(r *Run) trace.Verdict { return r.Broken }, name)))
+		all = append(all, fmt.Sprintf("It shows %s; every other lock shows something forbidden, too.", where(a.Runs, func(r *Run) trace.Verdict { return r.Broken[:min(len(r.Broken), 1)] }, name)))
 	}
 	if why := a.whyOne(name); why != "" {
 		all = append(all, why)
@@ -63,7 +69,7 @@ func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) st
 	switch {
 	case a.Enough:
 	case whole:
-		all = append(all, a.Unspoken(rest, outcome, name, whole)+" "+a.counted(rest))
+		all = append(all, a.Unspoken(rest, outcome, name, whole)+" "+a.counted(rest, whole))
 	case rest.Pending == 0:
 		all = append(all, strings.TrimSpace(a.unprotected(rest.Shown, whole)))
 	}
@@ -71,11 +77,21 @@ func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) st
 }
 
 // counted says how many runs the lock has, how many of them the questions are about, and of how many that is not so, and why.
-func (a *Advice) counted(rest *Rest) string {
+func (a *Advice) counted(rest *Rest, whole bool) string {
 	decide, others := len(a.Runs), rest.Made+rest.Pending
-	text := fmt.Sprintf("Of its %d runs, %d count", decide+a.Idle+others, decide)
-	if a.Idle > 0 {
+	text := fmt.Sprintf("Of its %d runs, %d count", decide+a.Idle+rest.Out+others, decide)
+	switch out := a.Idle + rest.Out; {
+	case out == 0 || whole:
+	case out == 1:
+		text += "; 1 doesn't apply"
+	default:
+		text += fmt.Sprintf("; %d don't apply", out)
+	}
+	if whole && a.Idle > 0 {
 		text += fmt.Sprintf("; %d test an extension, which it hasn't", a.Idle)
+	}
+	if whole && rest.Out > 0 {
+		text += fmt.Sprintf("; %d are about replicas", rest.Out)
 	}
 	text += fmt.Sprintf("; no question is about the other %d", others)
 	switch rest.Pending {
@@ -97,10 +113,15 @@ func (a *Advice) covered(whole bool) string {
 		}
 		return strings.Join(v.Strings(), ", ")
 	}
-	text := fmt.Sprintf("It is enough in the %d that count: none shows what your answers forbid, no %s.", len(a.Runs), names(a.Answers.Forbids()))
+	accepted := a.accepted()
+	forbidden := slices.DeleteFunc(a.Answers.Forbids(), func(c trace.Code) bool { return slices.Contains(accepted, c) })
+	text := fmt.Sprintf("It is enough in the %d that count: none shows what your answers forbid, no %s.", len(a.Runs), names(forbidden))
 	allowed := a.allowed()
 	if len(allowed) > 0 {
-		text += fmt.Sprintf(" They do show %s, which you allow", names(allowed))
+		text += fmt.Sprintf(" They do show %s, which aren't forbidden", names(allowed))
+		if accepted != nil {
+			text += fmt.Sprintf("; your answers accept %s where a failover is to blame, and nowhere else", names(accepted))
+		}
 		if i := slices.IndexFunc(a.Runs, func(r Run) bool { return a.refuses(&r) }); i >= 0 {
 			text += ": of two holders at once the resource refuses the late one's write"
 		}
@@ -110,6 +131,11 @@ func (a *Advice) covered(whole bool) string {
 		text += " OV without DG is a holder that works on when its lease is over; DG is a grant beside a lease that isn't."
 	}
 	return text
+}
+
+// accepted are the codes that the runs of a lock that is enough show after a failover: the answers forbid them elsewhere.
+func (a *Advice) accepted() trace.Verdict {
+	return common(a.Answers.Accepts(), a.allowed())
 }
 
 // allowed are the codes of the runs that decide which the answers neither forbid nor would rather not have.
@@ -132,9 +158,11 @@ func (a *Advice) Allowed(r *Run) string {
 	case len(r.Verdict) == 0 || len(r.Broken) > 0:
 		return ""
 	case a.refuses(r):
-		return "Your answers allow it: the resource refuses the late holder's write."
+		return "Your answers don't forbid it: the resource refuses the late holder's write."
+	case common(r.Verdict, a.Answers.Accepts()) != nil:
+		return "Your answers accept it after a failover: two holders at once only cost work twice."
 	}
-	return "Your answers allow it."
+	return "Your answers don't forbid it."
 }
 
 // refuses reports whether two were inside at once in a run, and the answers, which forbid that this does harm, are
@@ -146,7 +174,7 @@ func (a *Advice) refuses(r *Run) bool {
 // ofSeveral reports whether the lock is on one server although there are several.
 func (a *Advice) ofSeveral() bool {
 	last := len(Questions) - 1
-	return a.Lock.Nodes == 1 && Questions[last].Answers[a.Answers[last]].fits == nil
+	return a.Lock.Nodes == 1 && Questions[last].Answers[a.Answers[last]].several
 }
 
 // whyOne says why a lock on one server is recommended where there are several: it is empty if it isn't.
@@ -220,6 +248,9 @@ func (a *Answer) Requires(locks []strategies.Strategy, titles func(names []strin
 	if a.scenarios != nil {
 		all = append(all, fmt.Sprintf("A lock must also withstand %s.", titles(a.scenarios)))
 	}
+	if a.accepts != nil {
+		all = append(all, fmt.Sprintf("It accepts %s where a failover is to blame.", named(a.accepts)))
+	}
 	if a.wants != nil {
 		all = append(all, fmt.Sprintf("Unwanted, though no lock is ruled out by it: %s.", named(a.wants)))
 	}
@@ -238,10 +269,8 @@ var mishaps = []struct {
 	scenarios []string
 	fenced    bool // these are about fencing tokens: other locks fail there of something else
 }{
-	{"a failover to a replica that lacks the last writes", []string{"failover", "failover-wait"}, false},
 	{"a server that loses data in a restart or a power cut", []string{"restart-no-fsync", "power-cut", "one-node"}, false},
 	{"a counter of tokens that is lost", []string{"fence-lost"}, true},
-	{"two masters at once", []string{"split-brain"}, false},
 	{"an evicted key", []string{"eviction"}, false},
 	{"a server's clock that jumps", []string{"server-clock-jump"}, false},
 	{"clients that go on without the lock", []string{"fail-open", "stampede-fallthrough"}, false},

@@ -55,7 +55,7 @@ func (d *Decide) possible(question, answer int) (all []advice.Answers) {
 	return all
 }
 
-// leads names the locks to which an answer can still lead: "fenced, or no lock is enough". It is empty until that is known.
+// leads names the locks to which an answer can still lead: "fenced, or none". It is empty until that is known.
 func (d *Decide) leads(question, answer int) string {
 	var locks []string
 	none := false
@@ -73,19 +73,21 @@ func (d *Decide) leads(question, answer int) string {
 	case last < 0:
 		return nothing
 	case none:
-		return strings.Join(locks, ", ") + ", or " + nothing
+		return strings.Join(locks, ", ") + ", or none"
 	case last > 0:
 		return strings.Join(locks[:last], ", ") + " or " + locks[last]
 	}
 	return locks[0]
 }
 
-// table has a row for each combination of answers to the other open questions, with its lock. It is nil until that is known,
-// and where there is just one.
-func (d *Decide) table(question, answer int) (rows []draw.Line) {
+// table has a row for each combination of answers to the other open questions, with its lock; and with the nearest one where none
+// is enough, if so many columns have room for that. It is nil until that is known, and where there is just one.
+func (d *Decide) table(question, answer, width int) (rows []draw.Line) {
 	var widths [questions]int
 	for i, q := range advice.Questions {
-		widths[i] = max(draw.Width(q.Answers[0].Text), draw.Width(q.Answers[1].Text))
+		for _, a := range q.Answers {
+			widths[i] = max(widths[i], draw.Width(a.Text))
+		}
 	}
 	possible := d.possible(question, answer)
 	for _, a := range possible {
@@ -99,7 +101,11 @@ func (d *Decide) table(question, answer int) (rows []draw.Line) {
 				text += " " + draw.Pad(q.Answers[a[i]].Text, widths[i]+1)
 			}
 		}
-		rows = append(rows, draw.Line{draw.Text(text, draw.Dim), draw.Text(" "+l.String(), draw.Plain)})
+		row := draw.Line{draw.Text(text, draw.Dim), draw.Text(" "+l.String(), draw.Plain)}
+		if row.Width() > width {
+			row[1] = draw.Text(" "+nothing, draw.Plain)
+		}
+		rows = append(rows, row)
 	}
 	return rows
 }
@@ -114,30 +120,33 @@ const (
 	tabled          // and which lock comes of each combination with the other answers
 )
 
-// wideEnough are the columns from which on the answers stand side by side, and have the locks beside them to which they lead.
-const (
-	wideEnough = 160
-	wideGap    = 20 // columns by which the words of an answer are fewer than half of those beside the questions
-)
+// wideEnough are the columns from which on the answers stand side by side, and have the locks beside them to which they lead:
+// three of them have room for that.
+const wideEnough = 180
 
 // ask says what the answers to the question at the cursor are like, what they ask of a lock and where they lead: as much of
 // that as so many rows have room for.
 func (d *Decide) ask(t *draw.Paragraphs, asked, width, rows int) {
-	for much := tabled; much >= examples; much-- {
+	for _, l := range []struct {
+		much     detail
+		whatever bool // with what every use requires
+	}{{tabled, true}, {required, true}, {led, true}, {led, false}, {examples, true}} {
 		t.Lines = nil
 		next := draw.Either(asked == 1, ", and a lock is named.", ", and go on to the next.")
-		t.Add(draw.Strong, "", draw.Plural(asked, "question")+" to answer (?): press 1 or 2"+next)
+		t.Add(draw.Strong, "", draw.Plural(asked, "question")+" to answer (?): press "+d.either()+next)
 		t.Gap()
-		d.describe(t, much, width)
-		t.Gap()
-		t.Add(draw.Dim, "", advice.Whatever(d.titles))
+		d.describe(t, l.much, width)
+		if l.whatever {
+			t.Gap()
+			t.Add(draw.Dim, "", advice.Whatever(d.titles))
+		}
 		if len(t.Lines) <= rows {
 			return
 		}
 	}
 }
 
-// describe has the two answers to the question at the cursor, one below the other or, in a wide window, side by side.
+// describe has the answers to the question at the cursor, one below the other or, in a wide window, side by side.
 func (d *Decide) describe(t *draw.Paragraphs, much detail, width int) {
 	const between = 2
 	q := min(d.at, questions-1)
@@ -147,12 +156,13 @@ func (d *Decide) describe(t *draw.Paragraphs, much detail, width int) {
 		}
 		return
 	}
-	var sides [2]draw.Paragraphs
+	sides, rows := make([]draw.Paragraphs, len(advice.Questions[q].Answers)), 0
 	for i := range sides {
-		sides[i].Width = (width - between) / 2
+		sides[i].Width = (width - between*(len(sides)-1)) / len(sides)
 		d.describeAnswer(&sides[i], q, i, much)
+		rows = max(rows, len(sides[i].Lines))
 	}
-	for n := range max(len(sides[0].Lines), len(sides[1].Lines)) {
+	for n := range rows {
 		var row draw.Line
 		for i := range sides {
 			if n < len(sides[i].Lines) {
@@ -178,7 +188,7 @@ func (d *Decide) describeAnswer(t *draw.Paragraphs, question, answer int, much d
 	}
 	var rows []draw.Line
 	if much >= tabled {
-		rows = d.table(question, answer)
+		rows = d.table(question, answer, t.Width)
 	}
 	t.Add(draw.Plain, indent, draw.Either(leads == nothing, "Even so, "+nothing, "Leads to: "+leads)+draw.Either(rows != nil, ", by the other answers:", "."))
 	t.Lines = append(t.Lines, rows...)
@@ -207,29 +217,62 @@ func (d *Decide) drawQuestions(c *draw.Canvas, r draw.Rectangle) {
 		}
 		return text
 	}
-	text, first, second := 0, 0, 0
-	for i, q := range advice.Questions {
-		text, first, second = max(text, draw.Width(q.Text)), max(first, draw.Width(words(i, 0))), max(second, draw.Width(words(i, 1)))
-	}
-	if r.W >= wideEnough { // so that the second ones stay where they are when the first ones change
-		first = max(first, (r.W-text)/2-wideGap)
-	}
-	const before, box = 5, 6 // columns before a question, and those of an answer before its words
-	d.plan.answers[0] = draw.Rect(r.X+before+text+2, r.Y, first+box, r.H)
-	d.plan.answers[1] = draw.Rect(d.plan.answers[0].X+first+box+2, r.Y, second+box, r.H)
+	columns := answerColumns(r.W)
 	for i, q := range advice.Questions {
 		mark, k := "  ", draw.Plain
 		if i == d.at {
 			mark, k = d.Theme.Pointer+" ", draw.Strong
 		}
-		l := draw.Line{draw.Text(" "+mark, draw.Here), draw.Text(draw.Either(d.given[i], "  ", "? "), draw.Strong), draw.Text(draw.Pad(q.Text, text), k)}
+		l := draw.Line{draw.Text(" "+mark, draw.Here), draw.Text(draw.Either(d.given[i], "  ", "? "), draw.Strong), draw.Text(q.Text, k)}
 		c.Line(r.X, r.Y+i, r.W, l)
-		for j, at := range d.plan.answers {
+		d.plan.answers[i] = d.plan.answers[i][:0]
+		for j := range q.Answers {
 			mark, ink := "( )", draw.Dim
 			if d.given[i] && d.answers[i] == j {
 				mark, ink = "(x)", draw.Strong
 			}
-			c.Text(at.X, r.Y+i, r.X+r.W-at.X, fmt.Sprintf("%d %s %s", j+1, mark, words(i, j)), ink)
+			x, text := r.X+columns[i][j], fmt.Sprintf("%d %s %s", j+1, mark, words(i, j))
+			c.Text(x, r.Y+i, r.X+r.W-x, text, ink)
+			d.plan.answers[i] = append(d.plan.answers[i], draw.Rect(x, r.Y+i, draw.Width(text), 1))
 		}
 	}
+}
+
+// answerColumns are those in which the answers to each question begin. They are the same for all questions, but where three
+// answers have no room in the row then, they begin further to the left. In a wide window a question's answers share its
+// row evenly, so that they stay where they are when the locks beside them change.
+func answerColumns(width int) (columns [questions][]int) {
+	const before, box, gap = 5, 6, 2 // columns before a question, those of an answer before its words, and those between two
+	text := 0
+	var words []int // the most of each answer
+	for _, q := range advice.Questions {
+		text = max(text, draw.Width(q.Text))
+		for j, a := range q.Answers {
+			if j == len(words) {
+				words = append(words, 0)
+			}
+			words[j] = max(words[j], box+draw.Width(a.Text)+gap)
+		}
+	}
+	first := before + text + gap
+	for i, q := range advice.Questions {
+		at, packed := first, 0
+		for j, a := range q.Answers {
+			columns[i] = append(columns[i], at)
+			at += words[j]
+			if width >= wideEnough {
+				at = first + (j+1)*(width-first)/len(q.Answers)
+			}
+			packed += box + draw.Width(a.Text) + gap
+		}
+		if at-gap <= width {
+			continue
+		}
+		at = width + gap - 1 - packed
+		for j, a := range q.Answers {
+			columns[i][j] = at
+			at += box + draw.Width(a.Text) + gap
+		}
+	}
+	return columns
 }

@@ -120,9 +120,9 @@ func (d *Decide) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 	case key.Matches(k, d.Keys.Last):
 		d.at = last
 	case key.Matches(k, d.Keys.Back):
-		d.choose(0)
+		d.choose(d.beside(-1))
 	case key.Matches(k, d.Keys.Forward):
-		d.choose(1)
+		d.choose(d.beside(1))
 	case key.Matches(k, d.Keys.Guess):
 		d.number(int(k.Runes[0] - '1'))
 	case key.Matches(k, d.Keys.Evidence):
@@ -170,6 +170,16 @@ func (d *Decide) number(answer int) {
 	}
 }
 
+// beside is the answer to the left or right of the one that is given, or the outermost one on that side.
+func (d *Decide) beside(by int) int {
+	q := min(d.at, questions-1)
+	last := len(advice.Questions[q].Answers) - 1
+	if !d.given[q] {
+		return max(by, 0) * last
+	}
+	return min(max(d.answers[q]+by, 0), last)
+}
+
 // choose gives the question at the cursor an answer. The cursor stays: an arrow, meant to correct it, must not
 // answer a question that is unread.
 func (d *Decide) choose(answer int) {
@@ -177,7 +187,7 @@ func (d *Decide) choose(answer int) {
 	case d.at >= questions:
 		d.said = fmt.Sprintf("%s answer a question: %s goes back to them", d.answering().Help().Key, k.Close.Help().Key)
 	case answer >= len(advice.Questions[d.at].Answers):
-		d.said = fmt.Sprintf("there are two answers, 1 and 2: no number %d", answer+1)
+		d.said = fmt.Sprintf("this question has no answer %d: press %s", answer+1, d.either())
 	default:
 		d.answer(d.at, answer)
 	}
@@ -187,12 +197,19 @@ func (d *Decide) choose(answer int) {
 func (d *Decide) answering() key.Binding {
 	k := &d.Keys
 	arrows, numbers := screen.Pair(k.Back, k.Forward, ""), d.numbers()
-	return screen.Bind(arrows.Help().Key+" "+strings.Join(numbers, " "), "answer", append(arrows.Keys(), numbers...)...)
+	return screen.Bind(fmt.Sprintf("%s 1-%d", arrows.Help().Key, len(numbers)), "answer", append(arrows.Keys(), numbers...)...)
 }
 
-// numbers are the keys of the answers' numbers.
+// numbers are the keys of the numbers of the answers to the question at the cursor.
 func (d *Decide) numbers() []string {
-	return d.Keys.Guess.Keys()[:len(advice.Questions[0].Answers)]
+	return d.Keys.Guess.Keys()[:len(advice.Questions[min(d.at, questions-1)].Answers)]
+}
+
+// either has the numbers of the answers to the question at the cursor in words: "1, 2 or 3".
+func (d *Decide) either() string {
+	numbers := d.numbers()
+	last := len(numbers) - 1
+	return strings.Join(numbers[:last], ", ") + " or " + numbers[last]
 }
 
 // goOn takes the cursor to the next question that is open, if there is one.
@@ -231,7 +248,7 @@ func (d *Decide) clicked(c screen.Click) (tea.Cmd, screen.Outcome) {
 		d.at = min(max(d.at+c.Wheel, 0), questions+len(d.listed)-1)
 	case c.In(d.plan.questions) && row < questions:
 		d.at = row
-		if answer := slices.IndexFunc(d.plan.answers[:], func(r draw.Rectangle) bool { return c.In(r) }); answer >= 0 {
+		if answer := slices.IndexFunc(d.plan.answers[row], func(r draw.Rectangle) bool { return c.In(r) }); answer >= 0 {
 			d.choose(answer)
 		}
 	case c.In(d.plan.runs) && c.Y-d.plan.runs.Y < len(d.rows) && d.rows[c.Y-d.plan.runs.Y] != noRun:
@@ -274,8 +291,8 @@ func (d *Decide) Help() screen.Page {
 		About: "A question with a ? before it is still to be answered: no answer is taken until you give it, by an arrow, which stays there, or by its number, which goes on to the next open question. Enter gives none: it goes on once there is one. The answers say which violations your use forbids, and what can happen to it. Every lock of the catalogue is run through just that; " +
 			"of those that show nothing forbidden, the simplest is recommended. If there is none, the screen says so, and shows what is missing. " +
 			"Below are its runs, those first that show something forbidden; last, under a heading of their own, come runs that no question is about, in which it shows what your answers forbid: the recommendation doesn't cover those. Each can be played.",
-		Keys: append([]key.Binding{screen.As(k.Up, "row above"), screen.As(k.Down, "row below"), screen.As(k.Back, "first answer"), screen.As(k.Forward, "second answer"), screen.Bind("1-2", "that answer, and on", d.numbers()...),
+		Keys: append([]key.Binding{screen.As(k.Up, "row above"), screen.As(k.Down, "row below"), screen.As(k.Back, "answer to the left"), screen.As(k.Forward, "answer to the right"), screen.Bind("1-3", "that answer, and on", k.Guess.Keys()[:3]...),
 			k.PageUp, k.PageDown, screen.As(k.First, "first question"), screen.As(k.Last, "last run"), screen.As(k.Enter, "next question; then the runs; or play"), screen.As(k.Evidence, "the claims about it")}, k.Always()...),
-		Signs: append([]draw.Sign{{g.Granted + "ok", "nothing broke"}, {g.Mild + "OV", "broken, but your answers allow it"}, {g.Bad + "SW", "broken, and your answers forbid it; in red only where that decides"}, {"?", "a question that isn't answered yet"}}, screen.CodeSigns()...),
+		Signs: append([]draw.Sign{{g.Granted + "ok", "nothing broke"}, {g.Mild + "OV", "broken, but your answers don't forbid it"}, {g.Bad + "SW", "broken, and your answers forbid it; in red only where that decides"}, {"?", "a question that isn't answered yet"}}, screen.CodeSigns()...),
 	}
 }

@@ -14,7 +14,7 @@ import (
 type layout struct {
 	header, questions, lock, runs draw.Rectangle
 	rules                         []draw.Rectangle
-	answers                       [2]draw.Rectangle // to all questions, as the last frame has them
+	answers                       [questions][]draw.Rectangle // as the last frame has them
 }
 
 // The rows of the list of runs that the recommendation leaves to it: before there are any runs, while the reader is
@@ -99,7 +99,7 @@ func (d *Decide) Draw(c *draw.Canvas, r draw.Rectangle) {
 // drawSigns says at the end of a row what the signs before the codes of the runs mean, if that leaves what is at its beginning.
 func (d *Decide) drawSigns(c *draw.Canvas, r draw.Rectangle, taken int) {
 	g := &d.Theme.Glyphs
-	signs := g.Granted + " nothing broke  " + g.Mild + " broken, and allowed  " + g.Bad + " forbidden"
+	signs := g.Granted + " nothing broke  " + g.Mild + " not forbidden  " + g.Bad + " forbidden"
 	if n := draw.Width(signs); taken+n+1 < r.W {
 		c.Text(r.X+r.W-1-n, r.Y, n, signs, draw.Dim)
 	}
@@ -382,7 +382,7 @@ func (d *Decide) entries(list draw.Rectangle, a *advice.Advice) [][]draw.Line {
 const (
 	frame       = 12
 	leastReason = 40
-	usualTitle  = 48
+	usualTitle  = 50
 )
 
 // entry is a run in the list, with no reason, a row of it, or all of it. A title that is longer than the column of titles is
