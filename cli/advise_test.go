@@ -20,7 +20,7 @@ func TestAdvise(t *testing.T) {
 		head, _, _ := strings.Cut(must(t, "", append([]string{"advise"}, args...)...), "\n\n")
 		return strings.Split(head, "\n")
 	}
-	if all, quarter := table(), table("--for", "correctness", "--token", "no"); len(all) != 1+8 || len(quarter) != 1+2 {
+	if all, quarter := table(), table("--for", "correctness", "--token", "no"); len(all) != 1+12 || len(quarter) != 1+3 {
 		t.Errorf("%q and %q: want a row for each open combination, below the heads", all, quarter)
 	} else {
 		for _, row := range all[1:] { // the columns are those of the heads
@@ -30,9 +30,9 @@ func TestAdvise(t *testing.T) {
 		}
 	}
 	for i, tt := range []struct{ for_, token, servers, lock, runs string }{
-		{"correctness", "yes", "several", "Use fenced:", "pause-past-ttl"},
+		{"correctness", "yes", "separate", "Use fenced:", "pause-past-ttl"},
 		{"efficiency", "no", "one", "Use setpx-lua:", "late-release"},
-		{"correctness", "no", "several", "No lock is enough; nearest comes redlock:", "minority-down"},
+		{"correctness", "no", "separate", "No lock is enough; nearest comes redlock:", "minority-down"},
 	} {
 		if !testenv.Some(i, 6) {
 			continue

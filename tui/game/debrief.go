@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -15,6 +14,7 @@ import (
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 	"lockstep/tui/draw"
+	"lockstep/tui/levels"
 	"lockstep/tui/tried"
 )
 
@@ -176,12 +176,7 @@ func (s *Game) tellOther(t *draw.Paragraphs) {
 
 // otherFlaws names the levels that are about a lock: that it is free of one code recommends nothing.
 func otherFlaws(lock string) string {
-	var about []string
-	for i, l := range scenarios.Levels() {
-		if l.Strategy == lock {
-			about = append(about, strconv.Itoa(i+1))
-		}
-	}
+	about := levels.About(lock)
 	if about == nil {
 		return ""
 	}

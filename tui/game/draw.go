@@ -74,6 +74,9 @@ func (s *Game) drawAside(c *draw.Canvas, rule draw.Rectangle) {
 	text := ""
 	if broken := s.sideEffects(); len(broken) > 0 && !s.won() {
 		text = " " + broken[0]
+		if meaning := ": " + s.Run.Violations[len(s.Run.Violations)-1].Code.Meaning(); draw.Width(text+meaning)+1 <= rule.W-2 {
+			text += meaning
+		}
 		for _, more := range broken[1:] {
 			if draw.Width(text+more)+4 <= rule.W-2 {
 				text += "; " + more
@@ -108,9 +111,9 @@ func (s *Game) sideEffects() (all []string) {
 	return all
 }
 
-// beside says of a code that isn't the goal what it is to the reader: on a way that leads on, it is no mistake.
+// beside says of a code that isn't the goal what it is to the reader: it may look like the end of the level.
 func (s *Game) beside() string {
-	return draw.Either(s.known && s.refused == nil && s.hint.Reachable, ": no mistake, the goal is still ahead", ", and not the goal")
+	return ", not the goal" + draw.Either(s.known && s.refused == nil && s.hint.Reachable, ", which can still be reached", "")
 }
 
 // listsNothing reports whether the view is a list of events, and there is none.

@@ -347,7 +347,7 @@ func TestCodesHaveTheirNames(t *testing.T) {
 		for range s.parMoves - 1 {
 			a.Press("i i enter")
 			v := a.View()
-			if named := strings.Contains(v, "FN is a false refusal: no mistake, the goal is still ahead"); named != slices.Contains(s.Run.Verdict(), trace.FN) {
+			if named := strings.Contains(v, "FN is a false refusal, not the goal, which can still be reached"); named != slices.Contains(s.Run.Verdict(), trace.FN) {
 				t.Errorf("%v: the name of FN is there: %t\n%s", size, named, v)
 			}
 		}

@@ -4,6 +4,7 @@ package levels
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -98,4 +99,14 @@ func Unwon(app *screen.App, from int) int {
 		}
 	}
 	return -1
+}
+
+// About has the numbers of the levels that are about a lock.
+func About(lock string) (numbers []string) {
+	for i, l := range scenarios.Levels() {
+		if l.Strategy == lock {
+			numbers = append(numbers, strconv.Itoa(i+1))
+		}
+	}
+	return numbers
 }
