@@ -296,8 +296,14 @@ func (l *loader) script(v value) error {
 		return v.errorf("the script has %d steps, more than %d", len(steps), maxSteps)
 	}
 	var all error
+	begun := false // something has happened by then
 	for _, at := range steps {
 		st, err := l.step(at)
+		words, says := st.(say)
+		_, waits := st.(wait)
+		if begun = begun || !says && !waits; says && err == nil && !begun && slices.Contains([]answer{"holders", "record"}, l.s.notes[words.n-1].answer) {
+			err = at.errorf("nothing has happened yet, so there is nothing to predict: put the question behind a step that does something, such as \"run\"")
+		}
 		all = both(all, err)
 		l.s.script = append(l.s.script, step{at: at, action: st})
 	}

@@ -96,6 +96,7 @@ var refusals = []struct{ name, yaml, want string }{
 	{"say blanks", in("  - say: \"  \"\n"), `3: "say" is empty: it needs a text`},
 	{"say a list", in("  - say: [a]\n"), `3: "say" needs a text, and got a list`},
 	{"narration under an unknown lock", in("  - say: Well.\n    under: [setpx-lau]\n"), `4: unknown lock "setpx-lau"; did you mean "setpx-lua"?`},
+	{"ask before anything has happened", in("  - say: x\n  - wait: 1s\n  - ask: Who?\n    answer: holders\n"), "5: nothing has happened yet, so there is nothing to predict: put the question behind a step that does something, such as \"run\""},
 	{"ask without an answer", in("  - ask: Well?\n"), "3: a question needs an answer: one of holders, record, verdict"},
 	{"unknown answer", in("  - ask: Well?\n    answer: verdikt\n"), `4: unknown answer "verdikt"; did you mean "verdict"?`},
 	{"unknown client", in("  - run: D\n"), `3: unknown client "D": it is one of A, B`},

@@ -325,8 +325,8 @@ func TestOtherwiseStop(t *testing.T) {
 // asked; that of a prediction, at the end.
 func TestAnswers(t *testing.T) {
 	for _, tt := range []struct{ name, strategy, yaml, want string }{
-		{"nobody yet", "setpx-lua", in("  - ask: Who?\n    answer: holders\n  - run: A\n    to: work\n"), "nobody"},
-		{"nothing yet", "setpx-lua", in("  - ask: What?\n    answer: record\n  - run: A\n    to: work\n"), trace.NoRecord},
+		{"nobody yet", "setpx-lua", in("  - run: A\n    to: acquire\n  - ask: Who?\n    answer: holders\n  - run: A\n    to: work\n"), "nobody"},
+		{"nothing yet", "setpx-lua", in("  - run: A\n    to: acquire\n  - ask: What?\n    answer: record\n  - run: A\n    to: work\n"), trace.NoRecord},
 		{"A", "setpx-lua", in("  - run: A\n    to: granted\n  - ask: Who?\n    answer: holders\n"), "A"},
 		{"not yet, though Redis has it", "setpx-lua", in("  - run: A\n    to: after acquire last\n  - ask: Who?\n    answer: holders\n"), "nobody"},
 		{"no longer, though Redis has it", "naive-del", in("  - run: A\n    to: before release last\n  - ask: Who?\n    answer: holders\n"), "nobody"},

@@ -143,7 +143,7 @@ func (q *quiz) moment(asked *Question, record bool) string {
 	text, answer := "At "+trace.Brief(instant), holders(q.Timeline, q.StateAt(asked.Until), record)
 	for pos := 1; pos <= q.Last(); pos++ {
 		if (pos <= asked.Pos || pos > asked.Until) && q.When(pos) == instant && holders(q.Timeline, q.StateAt(pos), record) != answer {
-			return fmt.Sprintf("At %s, after #%d", trace.Brief(instant), q.Event(asked.Until).Seq)
+			return fmt.Sprintf("At %s, right after event #%d of %d", trace.Brief(instant), q.Event(asked.Until).Seq, q.Event(q.Last()).Seq)
 		}
 	}
 	return text

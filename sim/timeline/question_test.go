@@ -86,7 +86,7 @@ script:
     answer: record
 `)
 	q := tl.Questions()[0]
-	if want := "At 13.004s, after #27: Whose record does Redis hold now?"; q.Text != want || q.Choices[q.Right] != trace.NoRecord {
+	if want := "At 13.004s, right after event #27 of "; !strings.HasPrefix(q.Text, want) || !strings.HasSuffix(q.Text, ": Whose record does Redis hold now?") || q.Choices[q.Right] != trace.NoRecord {
 		t.Errorf("%q, answered %q", q.Text, q.Choices[q.Right])
 	}
 	if e := tl.Event(q.Until); e.Seq != 27 || e.Args[0] != "DEL" && e.Args[0] != "del" {
