@@ -49,19 +49,9 @@ question there is a line for each combination of answers.`,
 		},
 	}
 	for i, q := range advice.Questions {
-		cmd.Flags().StringVar(&given[i], q.Name, "", q.Text+": "+eitherAnswer(&q, func(a *advice.Answer) string { return fmt.Sprintf("%s (%s)", a.Name, a.Text) }))
+		cmd.Flags().StringVar(&given[i], q.Name, "", q.Text+": "+q.Either(func(a *advice.Answer) string { return fmt.Sprintf("%s (%s)", a.Name, a.Text) }))
 	}
 	return cmd
-}
-
-// eitherAnswer lists the answers to a question: "one, or another".
-func eitherAnswer(q *advice.Question, text func(*advice.Answer) string) string {
-	var all []string
-	for i := range q.Answers {
-		all = append(all, text(&q.Answers[i]))
-	}
-	last := len(all) - 1
-	return strings.Join(all[:last], ", ") + ", or " + all[last]
 }
 
 // flagged refuses arguments; of one that is an answer it says which flag gives it.
@@ -69,7 +59,7 @@ func flagged(cmd *cobra.Command, args []string) error {
 	for _, q := range advice.Questions {
 		for _, a := range q.Answers {
 			if len(args) > 0 && strings.EqualFold(a.Name, args[0]) {
-				return fmt.Errorf("%s takes no arguments, and got %q; did you mean --%s %s?", cmd.CommandPath(), args[0], q.Name, a.Name)
+				return fmt.Errorf("%s takes no arguments, and got %q; did you mean --%s %s?", cmd.Name(), args[0], q.Name, a.Name)
 			}
 		}
 	}
@@ -79,17 +69,10 @@ func flagged(cmd *cobra.Command, args []string) error {
 // chosen reports whether a combination has the answers that were given.
 func chosen(a advice.Answers, given [len(advice.Questions)]string) (bool, error) {
 	for i, q := range advice.Questions {
-		if given[i] == "" {
-			continue
-		}
-		var names []string
-		for _, answer := range q.Answers {
-			names = append(names, answer.Name)
-		}
-		if !slices.Contains(names, given[i]) {
+		if names := q.Names(); given[i] != "" && !slices.Contains(names, given[i]) {
 			return false, fmt.Errorf("--%s: %w", q.Name, suggest.Unknown("answer", given[i], names))
 		}
-		if names[a[i]] != given[i] {
+		if given[i] != "" && q.Answers[a[i]].Name != given[i] {
 			return false, nil
 		}
 	}
@@ -145,7 +128,7 @@ func writeChoice(out io.Writer, open []advice.Answers, outcome advice.Outcome) e
 	}
 	b.WriteString("\n")
 	for _, q := range advice.Questions {
-		b.WriteString(wrap(fmt.Sprintf("  --%-8s ", q.Name), 14, q.Text+" "+eitherAnswer(&q, func(a *advice.Answer) string { return fmt.Sprintf("%s (%s)", a.Text, a.Name) })+". "+q.Hint))
+		b.WriteString(wrap(fmt.Sprintf("  --%-8s ", q.Name), 14, q.Text+" "+q.Either(func(a *advice.Answer) string { return fmt.Sprintf("%s (%s)", a.Text, a.Name) })+". "+q.Hint))
 		for _, answer := range q.Answers {
 			b.WriteString(wrap("              "+answer.Name+":", 16, answer.Example+"."))
 		}

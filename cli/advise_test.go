@@ -175,7 +175,7 @@ func TestCourseAsText(t *testing.T) {
 	for _, tt := range []struct{ args, want string }{
 		{"course 77", "there is no lesson 77: the course has lessons 1 to 16"},
 		{"course relaese", `unknown lesson "relaese"; did you mean "release"?`},
-		{"course 1 2", `lockstep course got "2", which is one argument too many`},
+		{"course 1 2", `course got "2", which is one argument too many`},
 		{"play", "lockstep play takes a terminal; anywhere else lockstep explore prints the least schedule that breaks a lock"},
 		{"play --goal FR", "--goal needs a LOCK to break; without one, lockstep play opens the levels, which have goals of their own"},
 		{"play get-then-dle", `unknown lock "get-then-dle"; did you mean "get-then-del"?`},

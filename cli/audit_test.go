@@ -119,7 +119,7 @@ func TestAuditRefusals(t *testing.T) {
 	for _, tt := range []struct{ in, args, want string }{
 		{"hello\n", "audit -", `standard input: line 1 is none of MONITOR's: it begins with no time: "hello"`},
 		{"", "audit -", "standard input: the log has no command"},
-		{"", "audit", "lockstep audit needs a FILE|-; see lockstep audit --help"},
+		{"", "audit", "audit needs a FILE|- (see lockstep audit --help)"},
 		{"", "audit - --fail-on two-holders,nonsense", `--fail-on: "nonsense" is no kind of finding; there are two-holders, foreign-release, late-extension, contradiction, no-expiry, lost-lease`},
 		{"", "audit --redis localhost:6379", "--redis: it is to be a URL such as redis://localhost:6379"},
 		{"", "audit --redis redis://:secret@127.0.0.1:1", "127.0.0.1:1: "},

@@ -96,7 +96,7 @@ func TestProgramKnowsGoRun(t *testing.T) {
 	cmd := exec.Command("go", "run", ".", "rnu")
 	cmd.Dir = ".."
 	out, _ := cmd.CombinedOutput() //nolint:errcheck // it refuses the command
-	if !strings.Contains(string(out), `did you mean "run"?; see go run . --help`) {
+	if !strings.Contains(string(out), `did you mean "run"? (see go run . --help)`) {
 		t.Errorf("it says %s", out)
 	}
 }

@@ -83,7 +83,7 @@ func TestCheckRefusals(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"check"}, `lockstep check needs a FILE; see lockstep check --help`},
+		{[]string{"check"}, `check needs a FILE (see lockstep check --help)`},
 		{[]string{"check", "nowhere"}, `cannot read the certificate: open nowhere: no such file or directory`},
 		{[]string{"check", rubbish}, rubbish + `: this is no certificate of lockstep: it lacks the first line "lockstep certificate 1"`},
 		{[]string{"check", rubbish, "--part", "5"}, `--part: "5" is no percentage from above 0% to 100%`},

@@ -136,13 +136,13 @@ func noArgs(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	if !cmd.HasSubCommands() {
-		return fmt.Errorf("%s takes no arguments, and got %q", cmd.CommandPath(), args[0])
+		return fmt.Errorf("%s takes no arguments, and got %q", cmd.Name(), args[0])
 	}
 	var names []string
 	for _, c := range cmd.Commands() {
 		names = append(names, c.Name())
 	}
-	return fmt.Errorf("%w; see %s --help", suggest.Unknown("command", args[0], names), cmd.CommandPath())
+	return fmt.Errorf("%w (see %s --help)", suggest.Unknown("command", args[0], names), cmd.CommandPath())
 }
 
 // exactly refuses any other number of arguments than the named ones.
@@ -150,25 +150,25 @@ func exactly(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 1 && len(names) == 2 && names[0] == "LOCK":
-			return oneOfTwo(cmd.CommandPath(), args[0])
+			return oneOfTwo(cmd, args[0])
 		case len(args) < len(names):
-			return fmt.Errorf("%s needs a %s; see %s --help", cmd.CommandPath(), names[len(args)], cmd.CommandPath())
+			return fmt.Errorf("%s needs a %s (see %s --help)", cmd.Name(), names[len(args)], cmd.CommandPath())
 		case len(args) > len(names):
-			return fmt.Errorf("%s got %q, which is one argument too many", cmd.CommandPath(), args[len(names)])
+			return fmt.Errorf("%s got %q, which is one argument too many", cmd.Name(), args[len(names)])
 		}
 		return nil
 	}
 }
 
 // oneOfTwo says which one of a lock and a scenario is missing.
-func oneOfTwo(command, given string) error {
+func oneOfTwo(cmd *cobra.Command, given string) error {
 	switch {
 	case filepath.Ext(given) == ".txt":
-		return fmt.Errorf("%s takes a LOCK and a SCENARIO, and %s is neither; if it is a playlist, lockstep present %[2]s shows it: a playlist has no other form", command, quoted(given))
+		return fmt.Errorf("%s takes a LOCK and a SCENARIO, and %s is neither; if it is a playlist, lockstep present %[2]s shows it: a playlist has no other form", cmd.Name(), quoted(given))
 	case namesScenario(given):
-		return fmt.Errorf("%s needs a LOCK before the scenario, as in %[1]s naive-del %[2]s; lockstep list names the locks", command, quoted(given))
+		return fmt.Errorf("%s needs a LOCK before the scenario, as in %s naive-del %s; lockstep list names the locks", cmd.Name(), cmd.CommandPath(), quoted(given))
 	}
-	return fmt.Errorf("%s needs a SCENARIO; see %[1]s --help", command)
+	return fmt.Errorf("%s needs a SCENARIO (see %s --help)", cmd.Name(), cmd.CommandPath())
 }
 
 // namesScenario reports whether a name is that of a scenario, or of a file with one.
@@ -180,7 +180,7 @@ func namesScenario(name string) bool {
 // atMostOne refuses more arguments than one.
 func atMostOne(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 {
-		return fmt.Errorf("%s got %q, which is one argument too many", cmd.CommandPath(), args[1])
+		return fmt.Errorf("%s got %q, which is one argument too many", cmd.Name(), args[1])
 	}
 	return nil
 }
@@ -191,15 +191,15 @@ func terminal(stream any) bool {
 	return is && (isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()))
 }
 
-// parseCodes reads a list such as "DG,FR".
-func parseCodes(flag, list string) (trace.Verdict, error) {
+// parseCodes reads a list such as "DG,FR". What is no code could be one of those that the flag is for.
+func parseCodes(flag, list string, sensible trace.Verdict) (trace.Verdict, error) {
 	var codes trace.Verdict
 	for _, word := range words(list) {
-		code, err := scenarios.ParseCode(word)
-		if err != nil {
-			return nil, fmt.Errorf("--%s: %w", flag, err)
+		code, is := trace.ParseCode(strings.ToUpper(word))
+		if !is {
+			return nil, fmt.Errorf("--%s: %w", flag, suggest.Unknown("code", word, sensible.Strings()))
 		}
-		codes = append(codes, code...)
+		codes = append(codes, code)
 	}
 	return codes, nil
 }

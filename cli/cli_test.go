@@ -57,13 +57,13 @@ func TestRefusals(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"rnu"}, `unknown command "rnu"; did you mean "run"?; see lockstep --help`},
-		{[]string{"run"}, `lockstep run needs a LOCK; see lockstep run --help`},
-		{[]string{"help", "rnu"}, `unknown command "rnu"; did you mean "run"?; see lockstep --help`},
-		{[]string{"help", "completion", "bsh"}, `unknown command "bsh"; did you mean "bash"?; see lockstep completion --help`},
-		{[]string{"completion", "bsh"}, `unknown command "bsh"; did you mean "bash"?; see lockstep completion --help`},
-		{[]string{"advise", "correctness"}, `lockstep advise takes no arguments, and got "correctness"; did you mean --for correctness?`},
-		{[]string{"advise", "nonsense"}, `lockstep advise takes no arguments, and got "nonsense"`},
+		{[]string{"rnu"}, `unknown command "rnu"; did you mean "run"? (see lockstep --help)`},
+		{[]string{"run"}, `run needs a LOCK (see lockstep run --help)`},
+		{[]string{"help", "rnu"}, `unknown command "rnu"; did you mean "run"? (see lockstep --help)`},
+		{[]string{"help", "completion", "bsh"}, `unknown command "bsh"; did you mean "bash"? (see lockstep completion --help)`},
+		{[]string{"completion", "bsh"}, `unknown command "bsh"; did you mean "bash"? (see lockstep completion --help)`},
+		{[]string{"advise", "correctness"}, `advise takes no arguments, and got "correctness"; did you mean --for correctness?`},
+		{[]string{"advise", "nonsense"}, `advise takes no arguments, and got "nonsense"`},
 		{[]string{"explain", "FR", "DG"}, `unknown name "FR DG": lockstep explain takes one name at a time, such as FR`},
 		{[]string{"play", "release-gap"}, `"release-gap" is a scenario, and no lock; lockstep list names the locks`},
 		{[]string{"explore", "release-gap"}, `"release-gap" is a scenario, and no lock; lockstep list names the locks`},
@@ -73,21 +73,21 @@ func TestRefusals(t *testing.T) {
 		{[]string{"new", "nowhere/my.yaml"}, `cannot write nowhere/my.yaml: there is no folder nowhere`},
 		{[]string{"run", "setnx", "nowhere/late-release.yaml"}, `cannot read the scenario nowhere/late-release.yaml: no such file or directory; "late-release" without .yaml is a built-in scenario`},
 		{[]string{"present", "../docs/exampel.yaml"}, `cannot read the playlist ../docs/exampel.yaml: no such file or directory; did you mean "example.yaml"?`},
-		{[]string{"run", "setnx"}, `lockstep run needs a SCENARIO; see lockstep run --help`},
-		{[]string{"run", "coffee.yaml"}, `lockstep run needs a LOCK before the scenario, as in lockstep run naive-del coffee.yaml; lockstep list names the locks`},
-		{[]string{"export", "crash-holding"}, `lockstep export needs a LOCK before the scenario, as in lockstep export naive-del crash-holding; lockstep list names the locks`},
-		{[]string{"export", "talk.txt", "-o", "t.html"}, `lockstep export takes a LOCK and a SCENARIO, and talk.txt is neither; if it is a playlist, lockstep present talk.txt shows it: a playlist has no other form`},
-		{[]string{"run", "setnx", "crash-holding", "x"}, `lockstep run got "x", which is one argument too many`},
+		{[]string{"run", "setnx"}, `run needs a SCENARIO (see lockstep run --help)`},
+		{[]string{"run", "coffee.yaml"}, `run needs a LOCK before the scenario, as in lockstep run naive-del coffee.yaml; lockstep list names the locks`},
+		{[]string{"export", "crash-holding"}, `export needs a LOCK before the scenario, as in lockstep export naive-del crash-holding; lockstep list names the locks`},
+		{[]string{"export", "talk.txt", "-o", "t.html"}, `export takes a LOCK and a SCENARIO, and talk.txt is neither; if it is a playlist, lockstep present talk.txt shows it: a playlist has no other form`},
+		{[]string{"run", "setnx", "crash-holding", "x"}, `run got "x", which is one argument too many`},
 		{[]string{"run", "setpx-lau", "crash-holding"}, `unknown lock "setpx-lau"; did you mean "setpx-lua"?`},
 		{[]string{"run", "setnx", "crash-holdin"}, `unknown scenario "crash-holdin"; did you mean "crash-holding"?`},
 		{[]string{"run", "my.yaml", "setnx"}, `"my.yaml" is a scenario, and "setnx" is a lock: the lock comes first, as in setnx my.yaml`},
 		{[]string{"export", "crash-holding", "setnx"}, `"crash-holding" is a scenario, and "setnx" is a lock: the lock comes first, as in setnx crash-holding`},
 		{[]string{"run", "setnx", "nowhere.yaml"}, `cannot read the scenario nowhere.yaml: no such file or directory`},
 		{[]string{"run", "setnx", broken}, broken + `:3: unknown step "rum"; did you mean "run"?`},
-		{[]string{"run", "setnx", "crash-holding", "--fail-on", "DG,XX"}, `--fail-on: unknown code "XX": it is one of ` + strings.Join(trace.Verdict(trace.Codes).Strings(), ", ") + ", ok"},
-		{[]string{"list", "x"}, `lockstep list takes no arguments, and got "x"`},
-		{[]string{"matrix", "x"}, `lockstep matrix takes no arguments, and got "x"`},
-		{[]string{"replay"}, `lockstep replay needs a SCHEDULE; see lockstep replay --help`},
+		{[]string{"run", "setnx", "crash-holding", "--fail-on", "DG,XX"}, `--fail-on: unknown code "XX": it is one of ` + strings.Join(trace.Verdict(trace.Codes).Strings(), ", ")},
+		{[]string{"list", "x"}, `list takes no arguments, and got "x"`},
+		{[]string{"matrix", "x"}, `matrix takes no arguments, and got "x"`},
+		{[]string{"replay"}, `replay needs a SCHEDULE (see lockstep replay --help)`},
 		{[]string{"replay", "rubbish"}, `a schedule begins with "lockstep1", this begins with "rubbish"`},
 		{[]string{"replay", "-"}, `standard input is empty: expected a schedule`},
 	}
@@ -182,7 +182,7 @@ func TestFailOn(t *testing.T) {
 	for _, tt := range []struct {
 		codes string
 		want  int
-	}{{"DG", 0}, {"dg,fr,pd", 0}, {"OV", 1}, {"DG,SW", 1}, {"", 0}, {"ok", 0}} {
+	}{{"DG", 0}, {"dg,fr,pd", 0}, {"OV", 1}, {"DG,SW", 1}, {"", 0}, {"ok", 2}} {
 		if _, _, status := run(t, "", "run", "setpx-lua", "pause-past-ttl", "--plain", "--fail-on", tt.codes); status != tt.want {
 			t.Errorf("--fail-on %q: exit status %d, want %d", tt.codes, status, tt.want)
 		}

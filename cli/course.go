@@ -107,7 +107,7 @@ levels; a number opens that level. It takes a terminal.`,
 				return errors.New("--goal needs a LOCK to break; without one, lockstep play opens the levels, which have goals of their own")
 			}
 			if goal != "" {
-				codes, err := parseCodes("goal", goal)
+				codes, err := parseCodes("goal", goal, game.Goals)
 				if err != nil {
 					return err
 				}

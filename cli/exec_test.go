@@ -56,9 +56,9 @@ func TestExecRefusals(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"run", "--exec", command}, "lockstep run needs a SCENARIO"},
-		{[]string{"run", "--exec", command, "setnx", "pause-past-ttl"}, `lockstep run got "pause-past-ttl", which is one argument too many`},
-		{[]string{"explore", "--exec", command, "setnx"}, `lockstep explore got "setnx", which is one argument too many`},
+		{[]string{"run", "--exec", command}, "run needs a SCENARIO"},
+		{[]string{"run", "--exec", command, "setnx", "pause-past-ttl"}, `run got "pause-past-ttl", which is one argument too many`},
+		{[]string{"explore", "--exec", command, "setnx"}, `explore got "setnx", which is one argument too many`},
 		{[]string{"run", "--exec", command, "pause-past-tll"}, `unknown scenario "pause-past-tll"; did you mean "pause-past-ttl"?`},
 		{[]string{"run", "--exec", command, "--exec-timeout", "0s", "pause-past-ttl"}, "--exec-timeout: a process needs some time"},
 		{[]string{"run", "--exec", " ", "pause-past-ttl"}, "--exec: there is no command to start"},

@@ -19,8 +19,8 @@ import (
 
 func TestExploreRefusals(t *testing.T) {
 	for _, tt := range []struct{ args, want string }{
-		{"", `lockstep explore needs a LOCK; see lockstep explore --help`},
-		{"setpx-lua x", `lockstep explore got "x", which is one argument too many`},
+		{"", `explore needs a LOCK (see lockstep explore --help)`},
+		{"setpx-lua x", `explore got "x", which is one argument too many`},
 		{"setpx-lau", `unknown lock "setpx-lau"; did you mean "setpx-lua"?`},
 		{"setpx-lua --clients 0", `--clients: "0" is neither a number from 1 to 4 nor any`},
 		{"setpx-lua --clients 5", `--clients: "5" is neither a number from 1 to 4 nor any`},
@@ -61,7 +61,7 @@ func TestExploreRefusals(t *testing.T) {
 		{"setpx-lua --memory-limit GiB", `--memory-limit: "GiB" is not a size of memory; write 512MB or 2GiB`},
 		{"setpx-lua --save x.json", `--save: a scenario's file ends in .yaml, and "x.json" does not`},
 		{"setnx --faults crash --codes PD --save nowhere/x.yaml", `cannot write nowhere/x.yaml: there is no folder nowhere`},
-		{"setpx-lua --fault crash", `unknown flag "--fault"; did you mean "--faults"?; see lockstep explore --help`},
+		{"setpx-lua --fault crash", `unknown flag "--fault"; did you mean "--faults"? (see lockstep explore --help)`},
 	} {
 		out, errs, status := run(t, "", append([]string{"explore"}, strings.Fields(tt.args)...)...)
 		if want := "lockstep: " + tt.want + "\n"; errs != want || status != 2 || out != "" { // nothing was searched in vain

@@ -183,7 +183,7 @@ func exportArgs(cmd *cobra.Command, args []string) error {
 	}
 	if len(args) == 1 {
 		if info, err := os.Stat(args[0]); err == nil && info.Mode().IsRegular() {
-			return fmt.Errorf("lockstep export needs a LOCK and a SCENARIO; if %s is a playlist: lockstep export --playlist %[1]s -o FOLDER", args[0])
+			return fmt.Errorf("export needs a LOCK and a SCENARIO; if %s is a playlist: lockstep export --playlist %[1]s -o FOLDER", args[0])
 		}
 	}
 	return exactly("LOCK", "SCENARIO")(cmd, args)

@@ -25,9 +25,9 @@ func TestExportRefusals(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"export"}, `lockstep export needs a LOCK; see lockstep export --help`},
-		{[]string{"export", "setnx"}, `lockstep export needs a SCENARIO; see lockstep export --help`},
-		{run1("x"), `lockstep export got "x", which is one argument too many`},
+		{[]string{"export"}, `export needs a LOCK (see lockstep export --help)`},
+		{[]string{"export", "setnx"}, `export needs a SCENARIO (see lockstep export --help)`},
+		{run1("x"), `export got "x", which is one argument too many`},
 		{[]string{"export", "setpx-lau", "crash-holding"}, `unknown lock "setpx-lau"; did you mean "setpx-lua"?`},
 		{[]string{"export", "setnx", "crash-holdin"}, `unknown scenario "crash-holdin"; did you mean "crash-holding"?`},
 		{[]string{"export", "setnx", "nowhere.yaml"}, `cannot read the scenario nowhere.yaml: no such file or directory`},
@@ -43,7 +43,7 @@ func TestExportRefusals(t *testing.T) {
 		{run1("-f", "svg", "--compare", "setpx-lua"), `--compare is for pages, and not for svg: say --format html`},
 		{run1("-f", "html", "--compare", "setpx-lau"), `--compare: unknown lock "setpx-lau"; did you mean "setpx-lua"?`},
 		{run1("-f", "html", "--compare", "naive"), `--compare: unknown lock "naive"; did you mean "naive-del"?`},
-		{run1("--course", dir), `lockstep export takes no arguments, and got "setnx"`},
+		{run1("--course", dir), `export takes no arguments, and got "setnx"`},
 		{[]string{"export", "--course", ""}, `--course needs the name of a folder`},
 		{[]string{"export", "--course", file}, `cannot write ` + file + `: not a directory`},
 		{run1("-o", dir, "--format", "svg"), `cannot write ` + dir + `: it is a directory`},
@@ -194,11 +194,11 @@ func TestExportPlaylist(t *testing.T) {
 	}
 	only(t, site, "01-naive-del.html", "02-get-then-del.html", "03-setpx-lua.html", "index.html")
 	for want, args := range map[string][]string{
-		"--playlist needs --output with the name of a folder":         {"--playlist", list},
-		"--playlist needs the name of a file":                         {"--playlist", ""},
-		`lockstep export takes no arguments, and got "setnx"`:         {"setnx", "--playlist", list},
-		"cannot read the playlist nowhere: no such file or directory": {"--playlist", "nowhere", "-o", site},
-		"lockstep export needs a LOCK and a SCENARIO; if " + list + " is a playlist: lockstep export --playlist " + list + " -o FOLDER": {list},
+		"--playlist needs --output with the name of a folder":                                                                  {"--playlist", list},
+		"--playlist needs the name of a file":                                                                                  {"--playlist", ""},
+		`export takes no arguments, and got "setnx"`:                                                                           {"setnx", "--playlist", list},
+		"cannot read the playlist nowhere: no such file or directory":                                                          {"--playlist", "nowhere", "-o", site},
+		"export needs a LOCK and a SCENARIO; if " + list + " is a playlist: lockstep export --playlist " + list + " -o FOLDER": {list},
 	} {
 		if _, errs, status := run(t, "", append([]string{"export"}, args...)...); status != 2 || errs != "lockstep: "+want+"\n" {
 			t.Errorf("%v: exit status %d: %s", args, status, errs)

@@ -31,7 +31,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	case errors.As(err, &odd):
 		err = fmt.Errorf("%q is no flag", odd.GetSpecifiedFlag())
 	}
-	return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
+	return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
 }
 
 // codeFlags are the names under which commands take codes: who has learnt one of them tries it elsewhere.
@@ -77,7 +77,7 @@ func exclusive(cmd *cobra.Command, one, other string) {
 	cmd.MarkFlagsMutuallyExclusive(one, other)
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
 		if cmd.Flags().Changed(one) && cmd.Flags().Changed(other) {
-			return fmt.Errorf("--%s and --%s exclude each other: give one of them; see %s --help", one, other, cmd.CommandPath())
+			return fmt.Errorf("--%s and --%s exclude each other: give one of them (see %s --help)", one, other, cmd.CommandPath())
 		}
 		return nil
 	}

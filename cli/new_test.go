@@ -162,7 +162,7 @@ func TestNewRefusals(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, "lockstep new needs a DIR or a FILE.yaml; see lockstep new --help"},
+		{nil, "new needs a DIR or a FILE.yaml (see lockstep new --help)"},
 		{[]string{dir}, dir + " is not empty: it has lock.go; a new module needs a folder of its own"},
 		{[]string{file}, "cannot write " + file + ": not a directory"},
 		{[]string{filepath.Join(file, "x")}, "cannot write " + filepath.Join(file, "x") + ": not a directory"},

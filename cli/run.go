@@ -70,7 +70,7 @@ a printed run is not what its file expects, and 2 when the input has to be mende
 		Args:              x.instead("LOCK", "SCENARIO"),
 		ValidArgsFunction: completeRun,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			codes, err := parseCodes("fail-on", failOn)
+			codes, err := parseCodes("fail-on", failOn, trace.Codes)
 			if err != nil {
 				return err
 			}

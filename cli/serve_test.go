@@ -39,7 +39,7 @@ func TestServeRefusals(t *testing.T) {
 		{"--save run.pdf", `cannot tell the format from the name "run.pdf": end it in one of .txt`},
 		{"--save run.yaml", "run.yaml is not written: no scenario comes of this: nobody got a lock that expires"},
 		{"--save /nowhere/run.txt", "cannot write /nowhere/run.txt: there is no folder /nowhere"},
-		{"now", `lockstep serve takes no arguments, and got "now"`},
+		{"now", `serve takes no arguments, and got "now"`},
 	} {
 		out, errs, status := run(t, "quit\n", append([]string{"serve", "--port", "0"}, strings.Fields(tc.args)...)...)
 		if status != 2 || !strings.Contains(tc.args, ".yaml") && out != "" || !strings.Contains(errs, tc.want) {

@@ -76,6 +76,24 @@ func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) st
 	return all
 }
 
+// Names are those of the answers to a question.
+func (q *Question) Names() (names []string) {
+	for i := range q.Answers {
+		names = append(names, q.Answers[i].Name)
+	}
+	return names
+}
+
+// Either lists the answers to a question: "one, or another".
+func (q *Question) Either(text func(*Answer) string) string {
+	var all []string
+	for i := range q.Answers {
+		all = append(all, text(&q.Answers[i]))
+	}
+	last := len(all) - 1
+	return strings.Join(all[:last], ", ") + ", or " + all[last]
+}
+
 // counted says how many runs the lock has, how many of them the questions are about, and of how many that is not so, and why.
 func (a *Advice) counted(rest *Rest, whole bool) string {
 	decide, others := len(a.Runs), rest.Made+rest.Pending
