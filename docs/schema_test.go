@@ -504,7 +504,7 @@ func TestSchemaAgreesWithTheLoader(t *testing.T) {
 		{step("{run: A, until: work}"), false},
 		{step("{run: A, otherwise: go}"), false},
 		{step("{run: A, wait: 1s}"), false},
-		{step("{ask: who?, answer: holders}"), true},
+		{step("{ask: who?, answer: verdict}"), true},
 		{step("{ask: who?}"), false},
 		{step("{ask: who?, answer: nobody}"), false},
 		{step("{say: ''}"), false},
