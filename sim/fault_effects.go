@@ -318,8 +318,7 @@ func (f Slow) enabled(w *World) (effect, error) {
 	if err := cmp.Or(delaySpan(f.Request), delaySpan(f.Reply)); err != nil {
 		return nil, err
 	}
-	note := fmt.Sprintf("takes %s for a request, %s for a reply", trace.Duration(f.Request), trace.Duration(f.Reply))
-	return w.onLink(f.Client, f.Node, note, func(l *link) { l.request, l.reply = f.Request, f.Reply })
+	return w.onLink(f.Client, f.Node, trace.LinkTakes(f.Request, f.Reply), func(l *link) { l.request, l.reply = f.Request, f.Reply })
 }
 
 func (f Down) enabled(w *World) (effect, error) { return w.stops(f.Node, "", (*redis.Node).Down) }

@@ -360,6 +360,8 @@ func (d *drawing) does(l timeline.Lane, y int) {
 			d.pause(s, "ls-held"+stroke, y, marks)
 		case timeline.Inside:
 			d.bar(s, "ls-inside "+d.ink("ls-f", l.Index)+stroke, y+6, 20, marks, "")
+		case timeline.Empty: // its request can still be under way
+			d.words(s, y+6, 20, marks, "ls-fg", d.Texts(s.Bar, "")...)
 		case timeline.Awake:
 			if s.Next > begins {
 				d.line("ls-awake"+stroke, max(s.from, d.x[begins+1]), y+16, s.to, y+16)

@@ -62,7 +62,7 @@ type Bar struct {
 	Written int           // of Stored: the Seq of the event that stored the record
 	Expires time.Duration // of Stored: the record's true expiry, or trace.Never; one that is prolonged is another bar
 	Count   int           // of Count: the number of believers
-	Sent    int           // of Deeds: the Seq of the client's request that is held up on its way, the oldest of several, or 0
+	Sent    int           // of Deeds: the Seq of the client's request that is held up or slow on its way, the oldest of several, or 0
 }
 
 // BarKind is the meaning of a bar.
@@ -169,7 +169,7 @@ func (n *Node) bar() Bar {
 }
 
 // Texts are what the bar of a client's deeds says, the longest first, with its length: what it does, and which request of
-// its is held up on the way meanwhile. It is empty where the bar speaks for itself.
+// its is held up or slow on the way meanwhile. It is empty where the bar speaks for itself.
 func (t *Timeline) Texts(b Bar, length string) (texts []string) {
 	does := ""
 	switch b.Kind {

@@ -34,3 +34,32 @@ func TestHeldRequestsAreUnderWay(t *testing.T) {
 		}
 	}
 }
+
+// So is a request on a link that is slower than others, from where it is sent to where it arrives, be it after its client has given up
+// and finished. On a link that is as fast as any again it is not.
+func TestSlowRequestsAreUnderWay(t *testing.T) {
+	tl := runOf(t, "setpx-lua", "title: Own\nsetup:\n  clients: [A, B]\nscript:\n  - slow: {client: A, nodes: all, request: 5s, reply: 1ms}\n  - run: A\n"+
+		"  - slow: {client: A, nodes: all, request: 1ms, reply: 1ms}\n  - {run: B, within: 9s}\n")
+	lane := timeline.Lane{Kind: timeline.Deeds}
+	sent := slices.IndexFunc(tl.Events, func(e trace.Event) bool { return e.Kind == trace.KindSend })
+	arrives := slices.IndexFunc(tl.Events, func(e trace.Event) bool { return e.Kind == trace.KindExecute && e.Ref == tl.Events[sent].Seq })
+	done := slices.IndexFunc(tl.Events, func(e trace.Event) bool { return e.Kind == trace.KindDone })
+	if done < sent || arrives < done {
+		t.Fatalf("sent at %d, there at %d, A is done at %d", sent, arrives, done)
+	}
+	for pos := range tl.Last() {
+		want := 0
+		if pos > sent && pos <= arrives {
+			want = tl.Events[sent].Seq
+		}
+		if b := tl.Bar(lane, pos); b.Sent != want {
+			t.Errorf("position %d of %d to %d: %+v", pos, sent, arrives, b)
+		}
+		if other := tl.Bar(timeline.Lane{Kind: timeline.Deeds, Index: 1}, pos); other.Sent != 0 {
+			t.Errorf("position %d: B's link is fast, and its request is under way", pos)
+		}
+	}
+	if got := fmt.Sprint(tl.Texts(tl.Bar(lane, arrives), "")); got != "[SET under way under way]" {
+		t.Errorf("it says %s", got)
+	}
+}

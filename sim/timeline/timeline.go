@@ -8,6 +8,7 @@ package timeline
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -33,10 +34,14 @@ type Timeline struct {
 	decisive map[int]bool // Seqs of the sends whose commands changed something
 	fatal    map[int]bool // Seqs of those whose commands prove a violation
 	weights  []weight     // by event
-	passages []passage    // of requests that are held up
+	passages []passage    // of requests that are held up, or on a slow link
+	slow     map[link]bool
 }
 
-// passage is how long a client's request, that of the event sent, is held up on its way: from one position up to another.
+// link is that between a client and a node. It is slow as long as a request takes longer on it than the fastest of the run.
+type link struct{ client, node int }
+
+// passage is how long a client's request, that of the event sent, is on its way: from one position up to another.
 type passage struct{ client, sent, from, to int }
 
 // Breach is a violation with the position at which its last event has happened.
@@ -47,7 +52,7 @@ type Breach struct {
 
 // New folds the trace once. The trace must not change afterwards.
 func New(t *trace.Trace) *Timeline {
-	tl := &Timeline{Trace: t, evidence: map[int]bool{}, decisive: map[int]bool{}, fatal: map[int]bool{}, Begins: slices.Repeat([]int{trace.None}, len(t.Clients))}
+	tl := &Timeline{Trace: t, evidence: map[int]bool{}, decisive: map[int]bool{}, fatal: map[int]bool{}, slow: map[link]bool{}, Begins: slices.Repeat([]int{trace.None}, len(t.Clients))}
 	tl.Moments = make([]Moment, 0, len(t.Events)+1)
 	s := t.NewState()
 	tl.Moments = append(tl.Moments, momentOf(s, t.Need))
@@ -82,16 +87,35 @@ func New(t *trace.Trace) *Timeline {
 	return tl
 }
 
-// travels notes by an event which requests are held up on their way.
+// travels notes by an event which requests are on their way for longer than others are.
 func (t *Timeline) travels(i int, e *trace.Event) {
+	sent := trace.None
 	if e.HeldUp() {
-		t.passages = append(t.passages, passage{e.Client, e.Ref, i + 1, len(t.Events) + 1})
+		sent = e.Ref
+	} else if request, says := e.LinkTakes(); says {
+		t.slow[link{e.Client, e.Node}] = request > t.fastest()
+	} else if e.Kind == trace.KindSend && t.slow[link{e.Client, e.Node}] {
+		sent = e.Seq
+	}
+	if sent != trace.None {
+		t.passages = append(t.passages, passage{e.Client, sent, i + 1, len(t.Events) + 1})
 	}
 	for n := range t.passages {
 		if p := &t.passages[n]; p.sent == e.Ref && (e.Kind == trace.KindExecute || e.Kind == trace.KindLost || e.Kind == trace.KindUnreachable) {
 			p.to = min(p.to, i+1)
 		}
 	}
+}
+
+// fastest is how long the fastest request of the run takes.
+func (t *Timeline) fastest() time.Duration {
+	least := time.Duration(math.MaxInt64)
+	for i := range t.Events {
+		if e := &t.Events[i]; e.Kind == trace.KindExecute && e.Ref != trace.None {
+			least = min(least, e.At-t.When(t.After(e.Ref)))
+		}
+	}
+	return least
 }
 
 // Last returns the position after the last event.

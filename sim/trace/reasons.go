@@ -29,6 +29,22 @@ const HeldUp = "'s request is held up"
 // HeldUp reports whether a request, that of the event Ref, is held up on its way from this event on.
 func (e *Event) HeldUp() bool { return e.Kind == KindNetwork && strings.Contains(e.Note, HeldUp) }
 
+// takes and forRequest are around the span in the words of a link that has become slower or faster.
+const takes, forRequest = "takes ", " for a request"
+
+// LinkTakes words how long a link takes from now on.
+func LinkTakes(request, reply time.Duration) string {
+	return takes + Duration(request) + forRequest + ", " + Duration(reply) + " for a reply"
+}
+
+// LinkTakes returns how long the link between the event's client and node takes for a request from now on, if the event says.
+func (e *Event) LinkTakes() (request time.Duration, says bool) {
+	_, words, _ := strings.Cut(e.Note, takes)
+	span, _, says := strings.Cut(words, forRequest)
+	request, err := time.ParseDuration(span)
+	return request, e.Kind == KindNetwork && says && err == nil
+}
+
 func pauseText(t *Trace, e *Event) string {
 	what := "is paused"
 	if e.Held() {

@@ -341,6 +341,8 @@ func (tl *plot) drawBar(l timeline.Lane, y int, s timeline.Span) {
 		}
 	}
 	switch s.Kind {
+	case timeline.Empty: // its request can still be under way
+		tl.labels = append(tl.labels, label{y, s, draw.Dim, tl.Texts(s.Bar, ""), false})
 	case timeline.Awake:
 		tl.bar(y, s, t.Awake, k, tl.texts(l, s)...)
 	case timeline.Paused, timeline.PausedInside:
