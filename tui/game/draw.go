@@ -49,7 +49,7 @@ func (s *Game) Draw(c *draw.Canvas, r draw.Rectangle) {
 		c.Fill(rule, s.Theme.Rule, draw.Dim)
 	}
 	s.drawAside(c, l.Rules[0])
-	s.DrawNotice(c, l.Rules[1])
+	s.DrawNotice(c, l.Rules[1], l.Rules[1])
 	s.DrawHeader(c, l.Header)
 	c.Lines(l.Goal, goal, 0)
 	s.DrawDiagram(c, l.Diagram, 0)

@@ -34,8 +34,7 @@ func (p *Player) Draw(c *draw.Canvas, r draw.Rectangle) {
 	l := layout.Arrange(r.W, r.H+1, want)
 	p.plan, p.overflows = l, false
 	l.Draw(c, p.Theme)
-	p.drawMode(c, l.Rules[0])
-	p.DrawNotice(c, l.Rules[1])
+	p.DrawNotice(c, p.drawMode(c, l.Rules[0]), l.Rules[1])
 	p.DrawHeader(c, l.Header)
 	if p.Run == nil {
 		p.drawNothing(c, l)
@@ -272,17 +271,21 @@ func (p *Player) DrawStatus(c *draw.Canvas, r draw.Rectangle) {
 	c.Line(r.X, r.Y+r.H/2, r.W, l)
 }
 
-// drawMode names the mode for a class, which lasts from run to run, and the key that ends it.
-func (p *Player) drawMode(c *draw.Canvas, rule draw.Rectangle) {
+// drawMode names the mode for a class, which lasts from run to run, and the key that ends it, at the end of a rule, and returns the rest.
+func (p *Player) drawMode(c *draw.Canvas, rule draw.Rectangle) draw.Rectangle {
 	if !p.Teaching {
-		return
+		return rule
 	}
-	mode := draw.Line{draw.Text(" for a class: questions wait, nothing is scored; ", draw.Strong), draw.Text(p.Keys.Teach.Help().Key, draw.Here), draw.Text(" ends it ", draw.Strong)}
+	_, stale := p.Stale[p.scenario] // of which there is more to say
+	mode := draw.Line{draw.Text(draw.Either(stale, " for a class; ", " for a class: questions wait, nothing is scored; "), draw.Strong), draw.Text(p.Keys.Teach.Help().Key, draw.Here), draw.Text(" ends it ", draw.Strong)}
 	c.Line(rule.X+rule.W-mode.Width()-1, rule.Y, mode.Width(), mode)
+	rule.W -= mode.Width()
+	return rule
 }
 
-// DrawNotice draws a notice or a prompt on a rule, where it hides nothing of the run.
-func (p *Player) DrawNotice(c *draw.Canvas, rule draw.Rectangle) {
+// DrawNotice draws a notice or a prompt on a rule, where it hides nothing of the run; and on the rule at the top, which can be the same,
+// that the run is out of date, and why.
+func (p *Player) DrawNotice(c *draw.Canvas, top, rule draw.Rectangle) {
 	said := p.Notice
 	if p.find.asking() {
 		said = p.find.prompt(&p.Keys)
@@ -292,7 +295,10 @@ func (p *Player) DrawNotice(c *draw.Canvas, rule draw.Rectangle) {
 	if why, is := p.Stale[p.scenario]; is && p.Run != nil {
 		stale = " " + why + " "
 	}
-	if stale != "" && said != "" { // what comes of a key goes with the next one, and leaves of the error at least the head
+	if top != rule {
+		c.Line(top.X+1, top.Y, top.W-2, draw.Line{draw.Text(stale, draw.Breach)}.Fitted(top.W-2, p.Theme.More))
+		stale = ""
+	} else if stale != "" && said != "" { // what comes of a key goes with the next one, and leaves of the error at least the head
 		least := min(draw.Width(stale), max(rule.W/2, rule.W-2-draw.Width(said)))
 		said, stale = draw.Fit(said, rule.W-2-least, p.Theme.More), draw.Fit(stale, least, p.Theme.More)
 	}

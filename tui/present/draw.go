@@ -136,7 +136,7 @@ func (p *Present) Draw(c *draw.Canvas, r draw.Rectangle) {
 	if len(l.rules) > 1 { // the one below the header
 		top = l.rules[0]
 	}
-	p.DrawNotice(c, top)
+	p.DrawNotice(c, top, top)
 	p.beyond, p.page = max(len(told)-l.told.H, 0), l.told.H
 	p.scroll = max(min(p.scroll, p.beyond), 0)
 	c.Lines(inset(l.told, width), told, p.scroll)
