@@ -210,3 +210,23 @@ func TestLineThatAViolationCameOf(t *testing.T) {
 		t.Errorf("%d lines were marked", marked)
 	}
 }
+
+// Sentences of a comment that are wider than a pane are set anew as a whole, and no row of them has a word or two alone; lists
+// and examples keep their lines, and so does a comment that has room.
+func TestCommentsAreSetAnew(t *testing.T) {
+	text := []string{"// Value and expiry are set in one command, and", "// the token is unique.", "//", "//  acquire   SET", "//  release   DEL", "func f() {}"}
+	for width, want := range map[int]string{
+		60: "// Value and expiry are set in one command, and|// the token is unique.|//|//  acquire   SET|//  release   DEL|func f() {}",
+		44: "// Value and expiry are set in one command,|// and the token is unique.|//|//  acquire   SET|//  release   DEL|func f() {}",
+	} {
+		var rows []string
+		for i := 0; i < len(text); {
+			var line string
+			line, i = paragraph(text, i, width)
+			rows = append(rows, folded(line, width)...)
+		}
+		if got := strings.Join(rows, "|"); got != want {
+			t.Errorf("%d columns: %s", width, got)
+		}
+	}
+}

@@ -66,8 +66,9 @@ func StandingAt(r *timeline.Timeline, pos int, s *trace.State, file string, text
 		beside[line] = namesOf(standing, names, max(gutter-2, width/4), th)
 		room = max(room, beside[line].Width()+2)
 	}
-	for i, text := range text {
-		if i+1 == focus {
+	for i, next := 0, 0; i < len(text); i = next {
+		var line string
+		if line, next = paragraph(text, i, width-room); i < focus && focus <= next {
 			v.Focus = len(v.Rows)
 		}
 		l, k := draw.Line{draw.Text(" ", draw.Plain)}, draw.Dim
@@ -80,10 +81,10 @@ func StandingAt(r *timeline.Timeline, pos int, s *trace.State, file string, text
 			k = draw.Pick
 		case clients[i+1] != nil:
 			k = draw.Strong
-		case !strings.HasPrefix(strings.TrimSpace(text), "//"):
+		case !strings.HasPrefix(strings.TrimSpace(line), "//"):
 			k = draw.Plain
 		}
-		for _, row := range folded(text, width-room) {
+		for _, row := range folded(line, width-room) {
 			l = append(l, draw.Text(strings.Repeat(" ", room-l.Width()), draw.Plain))
 			v.Texts, v.Lines = append(v.Texts, row), append(v.Lines, i+1)
 			if i+1 == lit {
@@ -94,6 +95,31 @@ func StandingAt(r *timeline.Timeline, pos int, s *trace.State, file string, text
 	}
 	v.Script = scriptOf(text, focus, width)
 	return v
+}
+
+// paragraph is the line of code at an index, from 0, and the index of the next one. Lines of a comment that are sentences are one line
+// where one of them is wider than a pane: each folded by itself would end in a row of a word or two.
+func paragraph(text []string, at, width int) (line string, next int) {
+	sentence := func(i int) (words string, is bool) {
+		words, is = strings.CutPrefix(strings.TrimSpace(text[i]), "// ")
+		return words, is && words != "" && !strings.ContainsAny(words[:1], " -")
+	}
+	line, next = text[at], at+1
+	wide := draw.Width(line) > width
+	if _, is := sentence(at); !is {
+		return line, next
+	}
+	for ; next < len(text) && depth(text[next]) == depth(text[at]); next++ {
+		words, is := sentence(next)
+		if !is {
+			break
+		}
+		line, wide = line+" "+words, wide || draw.Width(text[next]) > width
+	}
+	if !wide {
+		return text[at], at + 1
+	}
+	return line, next
 }
 
 // litAt is the line that has the pointer, or 0, and what is said of that, if anything.
