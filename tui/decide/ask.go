@@ -150,7 +150,7 @@ func (d *Decide) ask(t *draw.Paragraphs, asked, width, rows int) {
 func (d *Decide) describe(t *draw.Paragraphs, much detail, width int) {
 	const between = 2
 	q := min(d.at, questions-1)
-	if width < wideEnough {
+	if width < wideEnough-1 { // one is the margin's
 		for i := range advice.Questions[q].Answers {
 			d.describeAnswer(t, q, i, much)
 		}
@@ -268,7 +268,7 @@ func answerColumns(width int) (columns [questions][]int) {
 		if at-gap <= width {
 			continue
 		}
-		at = width + gap - 1 - packed
+		at = min(first, width+gap-1-packed)
 		for j, a := range q.Answers {
 			columns[i][j] = at
 			at += box + draw.Width(a.Text) + gap

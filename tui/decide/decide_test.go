@@ -685,3 +685,22 @@ func TestHeadingsHaveTheirPlace(t *testing.T) {
 		}
 	}
 }
+
+// The answers to every question have room in their row at any width, none over another, and begin in the same column where they can.
+func TestAnswersHaveRoom(t *testing.T) {
+	for width := 80; width <= 220; width++ {
+		columns := answerColumns(width)
+		for q, question := range advice.Questions {
+			end := 5 + draw.Width(question.Text)
+			for i, a := range question.Answers {
+				if at := columns[q][i]; at <= end || at > columns[0][0] && i == 0 {
+					t.Errorf("%d columns: answer %d to question %d begins at %d, after %d", width, i, q, at, end)
+				}
+				end = columns[q][i] + 6 + draw.Width(a.Text)
+			}
+			if end > width {
+				t.Errorf("%d columns: the answers to question %d end at %d", width, q, end)
+			}
+		}
+	}
+}
