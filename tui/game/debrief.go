@@ -32,7 +32,7 @@ type debriefMsg struct {
 // breaks that one.
 func (s *Game) review() tea.Cmd {
 	c := s.quest
-	candidates := rivals(s.cfg.Strategy)
+	candidates := levels.Rivals(s.cfg.Strategy)
 	if c.withstands != "" {
 		candidates = []string{c.withstands}
 	}
@@ -90,14 +90,6 @@ func resourceOf(s strategies.Strategy) sim.Resource {
 		return sim.Fenced
 	}
 	return sim.Plain
-}
-
-// rivals are the locks that may withstand what has broken one, the simplest first.
-func rivals(s strategies.Strategy) []string {
-	if s.Nodes > 1 {
-		return []string{"redlock"}
-	}
-	return []string{"naive-del", "setpx-lua", "setpx-get", "fenced", "getset-equal"}
 }
 
 // broken is the line of code by which a game was won, that whose command completed the violation, with

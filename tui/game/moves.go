@@ -236,6 +236,9 @@ func (s *Game) waits() (all []option) {
 			due = append(due, d)
 		}
 	}
+	if len(due) == 0 && s.State.LockRecord(0) != nil {
+		due = append(due, s.cfg.TTL+time.Second) // the record can be a stamp, which no event is due for
+	}
 	slices.Sort(due)
 	due = slices.Compact(due)
 	due = due[:min(len(due), mostWaits)]
@@ -336,6 +339,8 @@ func (s *Game) wait(d time.Duration) (o option, paused []string) {
 	}
 	if len(last) == 0 && d == time.Second { // always offered, so that a little time can pass
 		last = []string{"nothing is due"}
+	} else if len(last) == 0 && d > s.cfg.TTL {
+		last = []string{"nothing is due, but that is longer than a lease"}
 	}
 	o.name += draw.Either(len(last) > 0, ": ", "") + strings.Join(last, ", ")
 	if len(paused) > 0 {

@@ -418,3 +418,24 @@ func TestNobodyDoesBetterThanTheLeast(t *testing.T) {
 		t.Errorf("the score isn't that of the least:\n%s", a.View())
 	}
 }
+
+// A stamp passes without an event: where a record is stored and nothing is due, one move lets more than a lease pass.
+func TestALeaseCanPassInOneMove(t *testing.T) {
+	a, s := openLevel(t, scenarios.Levels()[3].Name())
+	longer := func() bool {
+		return slices.ContainsFunc(s.options, func(o option) bool {
+			return strings.HasSuffix(o.name, "nothing is due, but that is longer than a lease")
+		})
+	}
+	if _ = a.View(); longer() {
+		t.Errorf("nothing is stored yet, and a lease can pass:\n%s", a.View())
+	}
+	a.Press("1 1 2")
+	was := s.now
+	if v := a.View(); !longer() || s.State.LockRecord(0) == nil {
+		t.Fatalf("a stamp is stored, and no move lets it pass:\n%s", v)
+	}
+	if a.Press("4"); s.now != was+s.cfg.TTL+time.Second {
+		t.Errorf("it leads from %s to %s", was, s.now)
+	}
+}

@@ -10,6 +10,7 @@ import (
 
 	"lockstep/scenarios"
 	"lockstep/sim/trace"
+	"lockstep/strategies"
 	"lockstep/tui/draw"
 	"lockstep/tui/picker"
 	"lockstep/tui/screen"
@@ -109,4 +110,12 @@ func About(lock string) (numbers []string) {
 		}
 	}
 	return numbers
+}
+
+// Rivals are the locks that may withstand what has broken one, the simplest first.
+func Rivals(s strategies.Strategy) []string {
+	if s.Nodes > 1 {
+		return []string{"redlock"}
+	}
+	return []string{"naive-del", "setpx-lua", "setpx-get", "fenced", "getset-equal"}
 }
