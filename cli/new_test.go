@@ -127,9 +127,9 @@ func TestNewModule(t *testing.T) {
 		want  []string
 	}{
 		{[]string{`if redis.call("GET", KEYS[1]) == ARGV[1] then`, `if true then`},
-			[]string{"\n    lock.go:66: FR, foreign release: A's EVAL removes B's record\n", "TestLock: violated (DG, FR)\n", "again: locktest.Replay("}},
+			[]string{"\n    lock.go:66: FR, foreign release: A's EVAL removes B's record\n", "TestLock: violated (DG, FR); ", "again: locktest.Replay("}},
 		{[]string{"token, sent := l.NewToken(), l.Now()", "token := l.NewToken()", "drift := ", "drift, sent := ", "2*time.Millisecond //", "2*time.Millisecond, l.Now() //"},
-			[]string{"\n    lock.go:", ": DG, double grant: B gets the lock while A's lease is live\n", "TestLock: violated (DG)\n", "again: locktest.Replay("}},
+			[]string{"\n    lock.go:", ": DG, double grant: B gets the lock while A's lease is live\n", "TestLock: violated (DG); ", "again: locktest.Replay("}},
 	} {
 		file := filepath.Join(dir, "lock.go")
 		right := content(t, file)
