@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -270,14 +271,19 @@ const memory = 4 << 30
 const reserve = 5 * time.Second
 
 // search runs a search, and says in lines what it assumes of the lock. If the lock can't be searched, or goes by
-// something that no search has (see package outside), it fails the test and returns nil.
+// something that no search has (see package outside), or its source can't be read to see that, it fails the test and
+// returns nil.
 func search(t testing.TB, s strategies.Strategy, b explore.Bounds) (r *explore.Result, assumed string) {
 	t.Helper()
 	if s.New == nil {
 		t.Errorf("%s has no New: give a constructor, or two functions by locktest.Functions", s.Name)
 		return nil, ""
 	}
-	uses, unread := outside.Find(s)
+	uses, read := outside.Find(s)
+	if read != nil && os.Getenv(unread) == "" {
+		t.Errorf("%s: %s, because %s\n%s", s.Name, explore.NotDecided, read, readable)
+		return nil, ""
+	}
 	if text := unseen(uses); text != "" { // first, as a search of code that sleeps for real takes for ever
 		t.Errorf("%s: %s, because its code goes by what a search doesn't have:\n%s%s", s.Name, explore.NotDecided, text, excuse)
 		return nil, ""
@@ -295,7 +301,7 @@ func search(t testing.TB, s strategies.Strategy, b explore.Bounds) (r *explore.R
 		t.Errorf("%s: %s, because the lock cannot be searched: %s", s.Name, explore.NotDecided, err)
 		return nil, ""
 	}
-	return r, assumptions(uses, unread)
+	return r, assumptions(uses, read)
 }
 
 // trust fails the test if the search has left some code undecided, or if its bounds promise

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -637,4 +638,32 @@ func TestOutside(t *testing.T) {
 		return take(ctx, rdb, key, o)
 	}, compare), small)
 	w.says(t, false, `holds within these bounds$`, `^  assumed +time.Now has no influence on what the lock does, as .*locktest_test.go:\d+\s+says: it is measured$`, `^  assumed +time.Since `)
+}
+
+// TestUnread: nothing is said of a lock whose source can't be read, unless the reason why that doesn't matter is given; then
+// the result says that it was assumed. What is read is kept for a process, so each case is one.
+func TestUnread(t *testing.T) {
+	const child = "LOCKTEST_UNREAD_CHILD"
+	if os.Getenv(child) != "" {
+		locktest.Holds(t, mine(take, compare), small)
+		return
+	}
+	for _, c := range []struct {
+		reason string
+		failed bool
+		lines  []string
+	}{
+		{"", true, []string{`TestUnread: not decided, because its source can't be read: .*go command required`, `LOCKSTEP_UNREAD=REASON$`}},
+		{"reviewed", false, []string{`TestUnread: holds within these bounds$`, `assumed +the lock goes by no clock but Options.Clock`, `LOCKSTEP_UNREAD says\s+so:\s+reviewed`}},
+	} {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestUnread$", "-test.v")
+		cmd.Env = append(os.Environ(), child+"=1", "PATH=", "LOCKSTEP_UNREAD="+c.reason)
+		out, err := cmd.CombinedOutput()
+		w := &witness{failed: err != nil}
+		w.text.Write(out)
+		w.says(t, c.failed, c.lines...)
+		if c.failed && strings.Contains(string(out), "holds") {
+			t.Errorf("it says that something holds:\n%s", out)
+		}
+	}
 }

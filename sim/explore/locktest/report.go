@@ -149,12 +149,19 @@ func unseen(uses []outside.Use) string {
 // excuse says what to do about a use that doesn't matter.
 const excuse = "What has no influence on what the lock does, such as a measurement, is excused by its reason, at the end of the line: " + outside.Directive + " REASON"
 
+// unread names the environment variable that gives the reason why a lock may be searched whose source can't be read.
+const unread = "LOCKSTEP_UNREAD"
+
+// readable says what to do about a lock whose source can't be read.
+const readable = "A search doesn't see the machine's clock, random numbers, or what clients share; the lock's source would show whether it goes by those. " +
+	"Test it by go test where its module and the go command are. If you know that it doesn't, say how in the environment: " + unread + "=REASON"
+
 // assumptions lists what a search takes for granted of the lock's code, each in a line of its own after
 // a line break.
 func assumptions(uses []outside.Use, err error) string {
 	var items []report.Item
 	if err != nil {
-		items = append(items, report.Item{Label: "assumed", Text: fmt.Sprintf("the lock goes by no clock but Options.Clock, draws nothing and keeps nothing that its clients share: whether that is so can't be seen, because %s", err)})
+		items = append(items, report.Item{Label: "assumed", Text: fmt.Sprintf("the lock goes by no clock but Options.Clock, draws nothing and keeps nothing that its clients share: %s says so: %s (%s)", unread, os.Getenv(unread), err)})
 	}
 	for _, u := range uses {
 		items = append(items, report.Item{Label: "assumed", Text: fmt.Sprintf("%s has no influence on what the lock does, as %s:%d says: %s", u.What, u.Source.File, u.Source.Line, u.Reason)})

@@ -7,20 +7,34 @@
 // never take over, and hold. [Find] says where a lock does such things, so that nobody is told that
 // it holds.
 //
-// It follows the code from the lock's Acquire, Release and Extend, and from its constructor: through
-// functions and methods of its package and of all packages that this imports, but for Go's own,
-// go-redis, and the simulator's. Types come from go/types, which takes what is in those for
-// unknown. Where a call goes through an interface, or its receiver has such an unknown type, all methods of
-// the name count of those types that the made lock has in it or that the followed code names.
+// It reads the test that runs, by golang.org/x/tools: the tested package with its tests, and those
+// packages among all that these import which the lock's code gets to. Of Go's own, go-redis and the simulator's only the
+// types are known. If any of it can't be read, it says so, and nothing is decided.
 //
-// It doesn't follow what Go's own packages and go-redis call back, but for functions that are passed
-// as such, and the hooks of go-redis; nor a parameter that a closure has from the function around it;
-// nor assembly, C, and package reflect.
+// There are three kinds of code. Code that runs later is the lock's: Acquire, Release, Extend, the
+// functions that a made lock has in it, and all that these call or name; each use in it counts. The
+// constructor's code runs early, once for each lock: what it calls counts, but a function that it only
+// puts into a field is a default, which may be replaced; what a made lock really has is seen by
+// reflection, of one that was made with an empty key and a single try. Code around the constructor, such as the test's, and what sets package's variables at first, isn't the
+// lock's: there only what comes from it counts, once the lock's code looks at it.
+//
+// Functions, the types in interfaces, and whether memory is shared flow from place to place: through
+// variables, parameters, results, closures, slices, maps and channels, and through the fields of structs, which are
+// told apart by their type, not by the value that they are in. A call of an interface's method in
+// the lock's code calls that of every type that later code makes an interface of, or that a made lock has in it.
+// Functions that are handed to Go's own packages are called, and so are all methods of a type that is
+// handed to them in an interface.
+//
+// A select counts if several of its channels may be ready, but for that of a context's end; and a loop over a map
+// counts if it calls something that gets a context. Both are drawn by the runtime. Where else the lock does something
+// for the order of a map, the search finds that it isn't deterministic wherever it runs that code again.
+//
+// Not seen are the machine's time zone in what package time prints, memory that append writes behind the end of a
+// shared slice, and what is in a panic's value. A log that is written has no influence on a lock, and is no use.
 package outside
 
 import (
 	"errors"
-	"go/types"
 	"slices"
 	"strings"
 
@@ -42,29 +56,59 @@ type Use struct {
 // outside the search has no influence on what the lock does.
 const Directive = "//lockstep:outside"
 
-// ErrNoSource is the error of Find for a program whose sources aren't on the machine, or that was
-// built with -trimpath.
-var ErrNoSource = errors.New("the lock's source isn't here to be read")
+// ErrNoSource is the error of Find for a program whose sources aren't on the machine, or aren't those that it
+// was built from, or have errors.
+var ErrNoSource = errors.New("its source can't be read")
 
 // Find reads the source of a lock. The uses are in the order of files and lines. It fails if the
 // source can't be read. A lock of the simulator's own kinds, a library in a bubble or another program, has
 // a clock of its own there, and what it can't do is refused there: nothing of it is read.
-func Find(s strategies.Strategy) ([]Use, error) {
+func Find(s strategies.Strategy) ([]Use, error) { return find(s, "") }
+
+// find is Find which reads one of the simulator's own packages, too.
+func find(s strategies.Strategy, wanted string) ([]Use, error) {
 	g := made(s)
-	r := &reader{uses: map[Use]bool{}, values: g.types, seen: map[body]bool{}, live: map[named]bool{}, dynamics: map[named]bool{},
-		captives: map[*types.Var]bool{}, loader: newLoader()}
-	for _, f := range g.roots {
-		if err := r.root(f); err != nil {
-			return nil, err
+	if path := g.constructor.pkg(); ours(path) && path != wanted && !g.foreign(wanted) {
+		return nil, nil
+	}
+	p, err := load(g.dirs(), wanted)
+	for err == nil {
+		var r *reader
+		if r, err = p.reads(&g); err == nil && len(p.missing) == 0 {
+			return sorted(r.uses), nil
+		}
+		if len(p.missing) > 0 { // again, with these
+			p, err = p.more(wanted)
 		}
 	}
-	if err := r.follow(); err != nil {
+	return nil, err
+}
+
+// reads reads a lock.
+func (p *program) reads(g *graph) (*reader, error) {
+	p.Lock() // of building what is built when it is needed
+	defer p.Unlock()
+	r := newReader(p, g)
+	if err := r.roots(); err != nil {
 		return nil, err
 	}
-	for _, u := range g.uses {
-		r.uses[u] = true
+	r.all()
+	return r, nil
+}
+
+// foreign reports whether a lock has something in it that isn't the simulator's.
+func (g *graph) foreign(wanted string) bool {
+	for _, c := range g.fields {
+		if path := c.function.pkg(); c.typ == nil && (!ours(path) || path == wanted) {
+			return true
+		}
 	}
-	return sorted(r.uses), nil
+	for t := range g.types {
+		if path := t.PkgPath(); !ours(path) || path == wanted {
+			return true
+		}
+	}
+	return false
 }
 
 func sorted(set map[Use]bool) []Use {

@@ -1,4 +1,4 @@
-package outside
+package outside_test
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"lockstep/sim/explore/locktest/outside"
 	"lockstep/sim/explore/locktest/outside/testdata/helper"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -96,7 +97,7 @@ func (l *byField) Acquire(context.Context) (*strategies.Lease, error) {
 }
 
 func newByField(now func() time.Time) *byField {
-	l := &byField{now: time.Now}
+	l := &byField{now: time.Now} // want time.Now
 	if now != nil {
 		l.now = now
 	}
@@ -128,7 +129,7 @@ var (
 
 type counter struct{ n int }
 
-func (c *counter) add() { c.n++ }
+func (c *counter) add() { c.n++ } // want the variable tally
 
 type globals struct {
 	base
@@ -144,7 +145,7 @@ func (l globals) Acquire(ctx context.Context) (*strategies.Lease, error) {
 	held["a"] = true    // want the variable held
 	delete(held, "b")   // want the variable held
 	slots <- struct{}{} // want the variable slots
-	tally.add()         // want the variable tally
+	tally.add()
 	script.Run(ctx, l.rdb, nil)
 	_ = answers["yes"]
 	return nil, nil
@@ -279,7 +280,7 @@ type production struct {
 }
 
 func newProduction() *production {
-	return &production{sleep: time.Sleep, token: helper.Token, clock: wallClock{}}
+	return &production{sleep: time.Sleep, token: helper.Token, clock: wallClock{}} // want time.Sleep
 }
 
 func (l *production) Acquire(context.Context) (*strategies.Lease, error) {
@@ -304,8 +305,8 @@ func replaced() func() strategies.Strategy {
 // line is the text of a line.
 func line(t *testing.T, at trace.Source) string {
 	file := filepath.Base(at.File)
-	if file == "helper.go" {
-		file = "testdata/helper/helper.go"
+	if name := strings.TrimSuffix(file, ".go"); name == "helper" || name == "backoff" || name == "kit" {
+		file = filepath.Join("testdata", name, file)
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -346,33 +347,38 @@ func TestFind(t *testing.T) {
 		"a constructor's":        {constructing(), "time.Now"},
 		"another's name":         {lock(shadow{}), ""},
 	} {
-		t.Run(name, func(t *testing.T) {
-			uses, err := Find(c.lock())
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got []string
-			for _, u := range uses {
-				what := u.What[strings.LastIndexByte(u.What, '/')+1:]
-				if u.Reason != "" {
-					what += ": " + u.Reason
-				} else if text := line(t, u.Source); !strings.HasSuffix(text, "// want "+u.What) && !strings.Contains(text, "New: func") { // which is for a value that it makes
-					t.Errorf("%s at line %d, which is %s", u.What, u.Source.Line, text)
-				}
-				got = append(got, what)
-			}
-			slices.Sort(got)
-			if got := strings.Join(slices.Compact(got), ", "); got != c.want {
-				t.Errorf("found %s, not %s", got, c.want)
-			}
-		})
+		t.Run(name, func(t *testing.T) { finds(t, c.lock(), c.want) })
+	}
+}
+
+// finds checks what is found in a lock, in the order of names, and that each line says so.
+func finds(t *testing.T, s strategies.Strategy, want string) {
+	t.Helper()
+	uses, err := outside.Find(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, u := range uses {
+		what := u.What[strings.LastIndexByte(u.What, '/')+1:]
+		if u.Reason != "" {
+			what += ": " + u.Reason
+		} else if text := line(t, u.Source); !strings.HasSuffix(text, "// want "+u.What) && !strings.Contains(text, "New: func") && // which is for a value that it makes
+			!strings.Contains(text, what) { // the case itself
+			t.Errorf("%s at line %d, which is %s", u.What, u.Source.Line, text)
+		}
+		got = append(got, what)
+	}
+	slices.Sort(got)
+	if got := strings.Join(slices.Compact(got), ", "); got != want {
+		t.Errorf("found %s, not %s", got, want)
 	}
 }
 
 // TestCatalogue: nothing is found in locks that ask Options for all that they need.
 func TestCatalogue(t *testing.T) {
 	for _, s := range strategies.All() {
-		if uses, err := Find(s); err != nil || len(uses) > 0 {
+		if uses, err := outside.FindIn(s, "lockstep/strategies"); err != nil || len(uses) > 0 {
 			t.Errorf("%s: %v, %v", s.Name, uses, err)
 		}
 	}

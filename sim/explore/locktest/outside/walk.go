@@ -4,424 +4,617 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
+
+	"golang.org/x/tools/go/ssa"
 )
 
-// A walker follows one body.
+// value is the node of what a value is.
+func (r *reader) value(p place) *node {
+	if r.values[p] == nil {
+		r.values[p] = newNode()
+	}
+	return r.values[p]
+}
+
+// A walker reads one function.
 type walker struct {
 	*reader
-	body
-	called map[ast.Expr]bool // the expressions that a call calls
-	err    error
+	fn    *ssa.Function
+	level level
 }
 
-func (w *walker) visit(n ast.Node) bool {
-	if w.err != nil {
-		return false
+// value is the node of what a value is in the code that is read.
+func (w *walker) value(v ssa.Value) *node {
+	g, is := v.(*ssa.Global)
+	n := w.reader.value(place{v, is || w.level == outer})
+	if is && len(n.listeners)+len(n.has) == 0 && g.Pkg != nil && w.followed(g.Pkg.Pkg.Path()) != nil {
+		w.put(n, thing{shared: g.Name()})
+		w.set(g)
 	}
-	switch n := n.(type) {
-	case *ast.CallExpr:
-		w.call(n)
-	case *ast.AssignStmt:
-		if n.Tok != token.DEFINE {
-			for _, x := range n.Lhs {
-				w.write(x)
+	return n
+}
+
+// set follows what sets a package's variable, wherever that is.
+func (w *walker) set(g *ssa.Global) {
+	obj := g.Object()
+	if obj == nil { // the compiler's
+		return
+	}
+	from := []string{obj.Pkg().Path()}
+	if obj.Exported() {
+		from = append(from, w.importers(from[0])...)
+	}
+	for _, path := range from {
+		if u := w.followed(path); u != nil {
+			for _, by := range w.naming(u)[obj] {
+				w.enter(by, outer)
+				w.around(by)
 			}
 		}
-	case *ast.IncDecStmt:
-		w.write(n.X)
-	case *ast.UnaryExpr:
-		if n.Op == token.AND {
-			w.write(n.X)
-		}
-	case *ast.SelectorExpr:
-		if w.selector(n) {
-			ast.Inspect(n.X, w.visit)
-		}
-		return false
-	case *ast.Ident:
-		w.ident(n)
-	}
-	return true
-}
-
-// selector follows x.f, and reports whether x is to be followed, too: it isn't if it is a package.
-func (w *walker) selector(n *ast.SelectorExpr) bool {
-	if id, is := n.X.(*ast.Ident); is {
-		if p, is := w.u.info.Uses[id].(*types.PkgName); is {
-			w.imported(n, p.Imported().Path())
-			return false
-		}
-	}
-	s := w.u.info.Selections[n]
-	switch {
-	case s == nil:
-		w.unknown(n)
-	case s.Kind() == types.FieldVal:
-	case types.IsInterface(s.Recv()):
-		w.unknown(n)
-	default:
-		f := s.Obj().(*types.Func)
-		if types.IsInterface(f.Signature().Recv().Type()) { // of an interface that is embedded
-			w.unknown(n)
-		} else if w.runs(n) && !w.excused(n.Sel, f.Name()) {
-			w.err = w.function(f, w.late)
-		}
-	}
-	return true
-}
-
-// runs reports whether a function that is named here may be called from here. What a constructor
-// only passes on, into a field for instance, isn't called yet: the value that was made tells whether it
-// is kept.
-func (w *walker) runs(n ast.Expr) bool { return w.late || w.captures || w.called[n] }
-
-func (w *walker) unknown(n *ast.SelectorExpr) {
-	if _, is := w.reason(w.u, n.Sel.Pos()); !is {
-		w.err = w.calls(n.Sel.Name, w.late)
 	}
 }
 
-// excused reports whether a line has a directive, and notes what that says.
-func (w *walker) excused(at ast.Node, what string) bool {
-	why, is := w.reason(w.u, at.Pos())
-	if is && why == "" {
-		w.uses[Use{What: what, Why: "the comment at its end gives no reason", Source: w.source(w.u, at.Pos())}] = true
-	} else if is {
-		w.uses[Use{What: what, Source: w.source(w.u, at.Pos()), Reason: why}] = true
+// remembered is the memory that a value leads to in the code that is read.
+func (w *walker) remembered(v ssa.Value) *node {
+	_, is := v.(*ssa.Global)
+	return w.reader.remembered(place{v, is || w.level == outer})
+}
+
+func (w *walker) returned(of any, n int) *node {
+	return w.reader.returned(place{result{of, n}, w.level == outer})
+}
+
+// contents is the memory that a field leads to, or the results of a function.
+func (w *walker) contents(of any) *node {
+	if v, is := of.(*types.Var); is {
+		return w.reader.remembered(place{v.Origin(), true})
 	}
+	return w.reader.remembered(place{of, w.level == outer})
+}
+
+// read follows the instructions of a function.
+func (r *reader) follow(fn *ssa.Function, l level) {
+	if !r.body(fn) {
+		return
+	}
+	w := &walker{r, fn, l}
+	for _, p := range fn.Params {
+		w.looks(p)
+	}
+	for _, v := range fn.FreeVars {
+		w.looks(v)
+	}
+	for _, b := range fn.Blocks {
+		for _, i := range b.Instrs {
+			w.instruction(i)
+		}
+	}
+}
+
+// looks notes that the lock's code has a value: if that comes from outside, that is a use.
+func (w *walker) looks(v ssa.Value) {
+	if w.level == outer {
+		return
+	}
+	w.listen(w.value(v), func(t thing) {
+		if t.taken != "" && !w.excusedAt(v.Pos(), t.taken) {
+			w.use(t.at, t.taken, t.why)
+		}
+	})
+}
+
+func (w *walker) instruction(i ssa.Instruction) {
+	w.operands(i)
+	switch i := i.(type) {
+	case ssa.CallInstruction:
+		w.call(i)
+	case *ssa.Store:
+		w.store(i)
+	case *ssa.MapUpdate:
+		w.writes(i.Map, i.Pos(), i)
+		for _, v := range []ssa.Value{i.Key, i.Value} {
+			w.keep(v, i.Map)
+		}
+	case *ssa.Send:
+		w.writes(i.Chan, i.Pos(), i)
+		w.keep(i.X, i.Chan)
+	case *ssa.Select:
+		w.choice(i)
+	case *ssa.Return:
+		for n, v := range i.Results {
+			w.copy(w.node(v, i), w.returned(w.fn, n), nil)
+			if leads(v.Type()) {
+				w.unite(w.remembered(v), w.contents(result{w.fn, n}))
+			}
+		}
+	case ssa.Value:
+		w.computed(i)
+	}
+	if v, is := i.(ssa.Value); is {
+		w.looks(v)
+	}
+}
+
+// node is that of an operand.
+func (w *walker) node(v ssa.Value, by ssa.Instruction) *node {
+	fn, is := v.(*ssa.Function)
+	if !is {
+		return w.value(v)
+	}
+	n := newNode()
+	if path, _ := w.table(fn); path == "" {
+		w.put(n, thing{fn: fn})
+		return n
+	}
+	for _, at := range w.named(fn, by) {
+		w.put(n, thing{fn: fn, at: at})
+	}
+	return n
+}
+
+// named are the places of a function's code at which it names another without calling it.
+func (w *walker) named(fn *ssa.Function, by ssa.Instruction) (all []token.Pos) {
+	var within []ast.Node
+	if s := w.fn.Syntax(); s != nil {
+		within = append(within, s)
+	} else if u := w.home(w.fn); u != nil && w.fn.Name() == "init" {
+		for _, f := range u.files {
+			for _, d := range f.Decls {
+				if d, is := d.(*ast.GenDecl); is && d.Tok == token.VAR {
+					within = append(within, d)
+				}
+			}
+		}
+	}
+	for _, n := range within {
+		all = append(all, w.mentions(n, fn)...)
+	}
+	if len(all) == 0 {
+		if at := by.Pos(); at.IsValid() {
+			return []token.Pos{at}
+		}
+		return []token.Pos{w.fn.Pos()}
+	}
+	return all
+}
+
+// names is the place at which a call names its function, which may be before it, as in now := time.Now.
+func (w *walker) names(i ssa.CallInstruction, fn *ssa.Function) token.Pos {
+	at := w.at(i)
+	if s := w.fn.Syntax(); s != nil {
+		if _, is := i.Common().Value.(*ssa.Function); is {
+			if all := w.mentions(s, fn); len(all) > 0 && !w.mentioned(s, fn, at) {
+				return all[0]
+			}
+		}
+	}
+	return at
+}
+
+// mentioned reports whether a function is named on the line of a place.
+func (w *walker) mentioned(in ast.Node, fn *ssa.Function, at token.Pos) (is bool) {
+	u := w.unit(in.Pos())
+	ast.Inspect(in, func(n ast.Node) bool {
+		if id, named := n.(*ast.Ident); named && u.info.Uses[id] == fn.Object() {
+			is = is || w.fset.Position(id.Pos()).Line == w.fset.Position(at).Line
+		}
+		return true
+	})
 	return is
 }
 
-// use notes that the code uses something that a search doesn't have, unless its author excuses it.
-func (w *walker) use(at ast.Node, what, why string) {
-	if !w.excused(at, what) {
-		w.uses[Use{What: what, Why: why, Source: w.source(w.u, at.Pos())}] = true
-	}
-}
-
-// imported follows a name of another package.
-func (w *walker) imported(n *ast.SelectorExpr, path string) {
-	name := n.Sel.Name
-	if why := forbidden(path, name); why != "" {
-		if w.runs(n) && (w.late || path != simulator) { // a constructor may have such a clock where it is given none
-			w.use(n.Sel, path+"."+name, why)
-		}
-		return
-	}
-	u, err := w.followed(path)
-	if u == nil || err != nil {
-		w.err = err
-		return
-	}
-	switch {
-	case u.decls[name] != nil:
-		if u.decls[name].Body != nil && w.runs(n) && !w.excused(n.Sel, path+"."+name) {
-			w.add(u, u.decls[name], w.late)
-		}
-	case u.specs[name] != nil:
-		w.variable(n, u, name)
-	default:
-		w.err = w.names(path+"."+name, w.late || w.captures)
-	}
-}
-
-// ident follows a name of the package itself.
-func (w *walker) ident(id *ast.Ident) {
-	switch obj := w.u.info.Uses[id].(type) {
-	case *types.Func:
-		if obj.Signature().Recv() == nil && w.runs(id) && !w.excused(id, obj.Name()) {
-			w.err = w.function(obj, w.late)
-		}
-	case *types.TypeName:
-		if obj.Pkg() != nil && obj.Parent() == obj.Pkg().Scope() {
-			w.err = w.names(obj.Pkg().Path()+"."+obj.Name(), w.late || w.captures)
-		}
-	case *types.Var:
-		if !global(obj) {
-			w.captured(obj)
-		} else if u, err := w.followed(obj.Pkg().Path()); err != nil {
-			w.err = err
-		} else if u != nil {
-			w.variable(id, u, obj.Name())
-		}
-	}
-}
-
-// captured follows what a variable is set to that a function has from around it.
-func (w *walker) captured(v *types.Var) {
-	if v.IsField() || within(v.Pos(), w.node) || w.captives[v] {
-		return
-	}
-	w.captives[v] = true
-	switch v.Type().Underlying().(type) {
-	case *types.Interface, *types.Signature: // a parameter perhaps, which is set where the function around is called
-		w.again()
-	}
-	for _, f := range w.u.files {
-		if !within(v.Pos(), f) {
-			continue
-		}
-		ast.Inspect(f, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.AssignStmt:
-				for i, x := range n.Lhs {
-					if id, is := x.(*ast.Ident); is && (w.u.info.Defs[id] == v || w.u.info.Uses[id] == v) {
-						w.add(w.u, n.Rhs[min(i, len(n.Rhs)-1)], true)
-					}
-				}
-			case *ast.ValueSpec:
-				for i, id := range n.Names {
-					if w.u.info.Defs[id] == v && len(n.Values) > 0 {
-						w.add(w.u, n.Values[min(i, len(n.Values)-1)], true)
-					}
-				}
+// mentions are the places at which code names a function without calling it.
+func (w *walker) mentions(in ast.Node, fn *ssa.Function) (all []token.Pos) {
+	u := w.unit(in.Pos())
+	called := map[*ast.Ident]bool{}
+	ast.Inspect(in, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return n == in
+		case *ast.CallExpr:
+			switch f := ast.Unparen(n.Fun).(type) {
+			case *ast.Ident:
+				called[f] = true
+			case *ast.SelectorExpr:
+				called[f.Sel] = true
 			}
-			return true
-		})
-	}
-}
-
-// again reads the constructor as if all that it names were called later on.
-func (r *reader) again() {
-	if r.captures {
-		return
-	}
-	r.captures = true
-	for b := range r.seen {
-		if !b.late {
-			r.todo = append(r.todo, b)
-		}
-	}
-}
-
-func within(at token.Pos, n ast.Node) bool { return n.Pos() <= at && at < n.End() }
-
-func global(v *types.Var) bool { return v.Pkg() != nil && v.Parent() == v.Pkg().Scope() }
-
-// function follows a function or a method.
-func (r *reader) function(f *types.Func, late bool) error {
-	f = f.Origin()
-	if f.Pkg() == nil {
-		return nil
-	}
-	u, err := r.followed(f.Pkg().Path())
-	if u == nil || err != nil {
-		return err
-	}
-	name := f.Name()
-	if recv := f.Signature().Recv(); recv != nil {
-		t := recv.Type()
-		if p, is := t.(*types.Pointer); is {
-			t = p.Elem()
-		}
-		n, is := t.(*types.Named)
-		if !is {
-			return nil
-		}
-		name = n.Obj().Name() + "." + name
-	}
-	if d := u.decls[name]; d != nil && d.Body != nil {
-		r.add(u, d, late)
-	}
-	return nil
-}
-
-// variable follows what a variable of a package is set to at first, and notes channels: whoever
-// shares a variable can talk by those.
-func (w *walker) variable(at ast.Expr, u *unit, name string) {
-	spec := u.specs[name]
-	if spec == nil {
-		return
-	}
-	w.add(u, spec, w.late || w.captures)
-	if v, is := u.pkg.Scope().Lookup(name).(*types.Var); is && u.main {
-		if _, is := v.Type().Underlying().(*types.Chan); is {
-			w.use(at, "the variable "+name, aGlobal)
-		}
-	}
-}
-
-// write notes that code changes what an expression names, if that is a variable of a package.
-func (w *walker) write(x ast.Expr) {
-	if u, name := w.rooted(x); u != nil && u.main {
-		w.use(x, "the variable "+name, aGlobal)
-	}
-	if v := w.local(x); v != nil && !within(v.Pos(), w.node) && w.u.main {
-		w.outer = append(w.outer, outer{v: v, u: w.u, at: x})
-	}
-}
-
-// local returns the variable of a function that an expression is a part of, or nil.
-func (w *walker) local(x ast.Expr) *types.Var {
-	if id, is := stem(x).(*ast.Ident); is {
-		if v, is := w.u.info.Uses[id].(*types.Var); is && !global(v) && !v.IsField() {
-			return v
-		}
-	}
-	return nil
-}
-
-// stem takes from an expression all that it picks out of another.
-func stem(x ast.Expr) ast.Expr {
-	for {
-		switch e := x.(type) {
-		case *ast.ParenExpr:
-			x = e.X
-		case *ast.StarExpr:
-			x = e.X
-		case *ast.IndexExpr:
-			x = e.X
-		case *ast.SliceExpr:
-			x = e.X
-		case *ast.SelectorExpr:
-			x = e.X
-		default:
-			return x
-		}
-	}
-}
-
-// An outer is a variable that code changes which has it from around it.
-type outer struct {
-	v  *types.Var
-	u  *unit
-	at ast.Expr
-}
-
-// shared notes those of them that are declared in no code that was followed: they were there before
-// the constructor was called, so all locks have the same.
-func (r *reader) shared() {
-	for _, o := range r.outer {
-		own := false
-		for b := range r.seen {
-			own = own || b.u == o.u && within(o.v.Pos(), b.node)
-		}
-		if !own {
-			w := walker{reader: r, body: body{u: o.u}}
-			w.use(o.at, "the variable "+o.v.Name(), aGlobal)
-		}
-	}
-}
-
-// rooted returns the variable of a package that an expression is a part of, or nil.
-func (w *walker) rooted(x ast.Expr) (u *unit, name string) {
-	id, is := stem(x).(*ast.Ident)
-	if !is {
-		return nil, ""
-	}
-	path := ""
-	switch obj := w.u.info.Uses[id].(type) {
-	case *types.PkgName:
-		path, name = obj.Imported().Path(), w.selected(x, id)
-	case *types.Var:
-		if !global(obj) {
-			return nil, ""
-		}
-		path, name = obj.Pkg().Path(), obj.Name()
-	default:
-		return nil, ""
-	}
-	u, err := w.followed(path)
-	if err != nil || u == nil || u.specs[name] == nil {
-		return nil, ""
-	}
-	return u, name
-}
-
-// selected returns the name that an expression takes from the package at its beginning.
-func (w *walker) selected(x ast.Expr, pkg *ast.Ident) (name string) {
-	ast.Inspect(x, func(n ast.Node) bool {
-		if sel, is := n.(*ast.SelectorExpr); is && sel.X == ast.Expr(pkg) {
-			name = sel.Sel.Name
+		case *ast.Ident:
+			if obj := u.info.Uses[n]; obj != nil && obj == fn.Object() && !called[n] {
+				all = append(all, n.Pos())
+			}
 		}
 		return true
 	})
-	return name
+	return all
 }
 
-// call notes calls that change a variable of a package: of delete and clear, of a method of package
-// sync or of one that sets a field of its receiver.
-func (w *walker) call(n *ast.CallExpr) {
-	fun := ast.Unparen(n.Fun)
-	w.called[fun] = true
-	switch fun := fun.(type) {
-	case *ast.Ident:
-		if b, is := w.u.info.Uses[fun].(*types.Builtin); is && len(n.Args) > 0 && (b.Name() == "delete" || b.Name() == "clear" || b.Name() == "copy") {
-			w.write(n.Args[0])
+// operands notes what later code names: functions that it may call, variables, and the table's.
+func (w *walker) operands(i ssa.Instruction) {
+	var callee ssa.Value
+	if c, is := i.(ssa.CallInstruction); is {
+		callee = c.Common().Value
+	}
+	for _, op := range i.Operands(nil) {
+		switch v := (*op).(type) {
+		case *ssa.Global:
+			w.global(v, i)
+		case *ssa.Function:
+			if w.level != late || v == callee {
+				continue
+			}
+			if what, why := w.table(v); what != "" {
+				for _, at := range w.named(v, i) {
+					w.use(at, what, why)
+				}
+			} else if !w.excused(i, v) {
+				w.enter(v, late)
+			}
 		}
-	case *ast.SelectorExpr:
-		u, name := w.rooted(fun.X)
-		if u == nil || !u.main {
+	}
+}
+
+// global notes that code names a variable.
+func (w *walker) global(g *ssa.Global, i ssa.Instruction) {
+	w.value(g)
+	if w.level == outer || g.Pkg == nil {
+		return
+	}
+	path := g.Pkg.Pkg.Path()
+	if w.followed(path) == nil {
+		if why := forbidden(path, g.Name()); why != "" && !isError(g.Type().(*types.Pointer).Elem()) {
+			w.use(w.at(i), path+"."+g.Name(), why)
+		}
+		return
+	}
+	if t := g.Type().(*types.Pointer).Elem(); server(t) {
+		w.use(w.at(i), "the variable "+g.Name(), aServer)
+	}
+	if w.level == late {
+		w.hide(g.Type())
+	}
+}
+
+// server reports whether a type is one of go-redis's clients.
+func server(t types.Type) bool {
+	if p, is := t.(*types.Pointer); is {
+		return server(p.Elem())
+	}
+	named, is := t.(*types.Named)
+	if !is || named.Obj().Pkg() == nil || named.Obj().Pkg().Path() != goRedis {
+		return false
+	}
+	switch named.Obj().Name() {
+	case "Client", "ClusterClient", "Ring", "SentinelClient", "UniversalClient", "Cmdable", "Pipeliner", "Conn":
+		return true
+	}
+	return false
+}
+
+// at is the place of an instruction, or near it.
+func (w *walker) at(i ssa.Instruction) token.Pos {
+	if i.Pos().IsValid() {
+		return i.Pos()
+	}
+	if v, is := i.(ssa.Value); is && v.Referrers() != nil {
+		for _, by := range *v.Referrers() {
+			if by.Pos().IsValid() {
+				return by.Pos()
+			}
+		}
+	}
+	for _, op := range i.Operands(nil) {
+		if v, is := (*op).(ssa.Instruction); is && v.Pos().IsValid() {
+			return v.Pos()
+		}
+	}
+	return w.fn.Pos()
+}
+
+// keep notes that a value is put into what another leads to.
+func (w *walker) keep(v, into ssa.Value) {
+	w.copy(w.value(v), w.remembered(into), nil)
+	if fn, is := v.(*ssa.Function); is {
+		w.copy(w.node(fn, w.fn.Blocks[0].Instrs[0]), w.remembered(into), nil)
+	}
+	if leads(v.Type()) {
+		w.unite(w.remembered(v), w.remembered(into))
+	}
+}
+
+// leads reports whether there may be something in the memory that a value leads to.
+func leads(t types.Type) bool { return refers(t, map[types.Type]bool{}) }
+
+func (w *walker) store(i *ssa.Store) {
+	if w.level != outer {
+		w.writes(i.Addr, i.Pos(), i)
+	}
+	from := w.node(i.Val, i)
+	if f, is := i.Addr.(*ssa.FieldAddr); is {
+		v := fieldOf(f.X.Type(), f.Field)
+		n := w.field(v)
+		to := n.every
+		if w.level == late {
+			to = n.later
+		}
+		w.copy(from, to, v.Type())
+		if leads(i.Val.Type()) {
+			w.unite(w.remembered(i.Val), w.contents(v))
+		}
+		return
+	}
+	w.copy(from, w.remembered(i.Addr), nil)
+	if leads(i.Val.Type()) {
+		w.unite(w.remembered(i.Val), w.remembered(i.Addr))
+	}
+}
+
+func fieldOf(t types.Type, i int) *types.Var {
+	if p, is := t.Underlying().(*types.Pointer); is {
+		t = p.Elem()
+	}
+	return t.Underlying().(*types.Struct).Field(i)
+}
+
+// load has what memory has in it flow to a value.
+func (w *walker) load(v *ssa.UnOp) {
+	w.copy(w.value(v.X), w.value(v), v.Type()) // what is shared leads to what is shared
+	if f, is := v.X.(*ssa.FieldAddr); is {
+		w.reads(fieldOf(f.X.Type(), f.Field), v)
+	} else {
+		w.copy(w.remembered(v.X), w.value(v), v.Type())
+		if leads(v.Type()) {
+			w.unite(w.remembered(v), w.remembered(v.X))
+		}
+	}
+	w.spread(v)
+}
+
+// reads has what a field has in it flow to a value.
+func (w *walker) reads(f *types.Var, v ssa.Value) {
+	n := w.field(f)
+	from := n.every
+	if w.level == late {
+		from = n.later
+	}
+	w.copy(from, w.value(v), v.Type())
+	if leads(v.Type()) {
+		w.unite(w.remembered(v), w.contents(f))
+	}
+}
+
+// spread marks the fields of a struct that is copied from shared memory: what they lead to is shared, too.
+func (w *walker) spread(v ssa.Value) {
+	s, is := v.Type().Underlying().(*types.Struct)
+	if !is || !leads(v.Type()) {
+		return
+	}
+	w.listen(w.value(v), func(t thing) {
+		if t.shared == "" {
 			return
 		}
-		s := w.u.info.Selections[fun]
-		switch {
-		case s == nil:
-			if synchronizes(u, u.specs[name]) {
-				w.use(fun.X, "the variable "+name, aGlobal)
+		for f := range s.Fields() {
+			if holds(f.Type(), t) {
+				w.put(w.field(f).every, t)
 			}
-		case s.Kind() == types.MethodVal:
-			if f, is := s.Obj().(*types.Func); is && w.changes(f) {
-				w.use(fun.X, "the variable "+name, aGlobal)
+		}
+	})
+}
+
+// same has everything flow from one value to another that is the same memory.
+func (w *walker) same(from, to ssa.Value, by ssa.Instruction) {
+	w.copy(w.node(from, by), w.value(to), to.Type())
+	if leads(from.Type()) && leads(to.Type()) {
+		w.unite(w.remembered(from), w.remembered(to))
+	}
+}
+
+// computed follows what a value comes from.
+func (w *walker) computed(i ssa.Value) {
+	by := i.(ssa.Instruction)
+	switch i := i.(type) {
+	case *ssa.UnOp:
+		w.unary(i)
+	case *ssa.FieldAddr:
+		w.copy(w.value(i.X), w.value(i), i.Type())
+		n := w.field(fieldOf(i.X.Type(), i.Field))
+		has := n.every
+		if w.level == late {
+			has = n.later
+		}
+		w.copy(w.remembered(i), has, nil)
+		w.copy(has, w.remembered(i), nil)
+	case *ssa.Field:
+		w.copy(w.value(i.X), w.value(i), i.Type())
+		w.reads(fieldOf(i.X.Type(), i.Field), i)
+	case *ssa.Index:
+		w.element(i.X, i)
+	case *ssa.Lookup:
+		w.element(i.X, i)
+	case *ssa.Next:
+		w.element(i.Iter, i)
+		if !i.IsString && w.level != outer && w.acts(i) {
+			w.use(w.at(i.Iter.(ssa.Instruction)), "range over a map", anOrder)
+		}
+	case *ssa.MakeInterface:
+		w.same(i.X, i, by)
+		w.put(w.value(i), thing{typ: i.X.Type()})
+		if w.level == late {
+			w.has(i.X.Type())
+		}
+	case *ssa.MakeClosure:
+		w.closure(i)
+	case *ssa.Extract:
+		w.copy(w.value(i.Tuple), w.value(i), i.Type())
+		w.copy(w.remembered(i.Tuple), w.remembered(i), nil)
+		w.copy(w.returned(i.Tuple, i.Index), w.value(i), i.Type())
+		if leads(i.Type()) {
+			w.unite(w.contents(result{i.Tuple, i.Index}), w.remembered(i))
+		}
+		w.spread(i)
+	case *ssa.TypeAssert:
+		w.same(i.X, i, by)
+		if _, external := i.X.(*ssa.Call); external && w.level == late {
+			w.hide(i.AssertedType)
+		}
+	case *ssa.Convert:
+		w.same(i.X, i, by)
+		if w.level != outer && (isUnsafe(i.Type()) != isUnsafe(i.X.Type())) && pointers(i.Type(), i.X.Type()) {
+			w.use(w.at(i), "package unsafe", aRaw)
+		}
+	default:
+		for _, op := range by.Operands(nil) {
+			if *op != nil {
+				w.same(*op, i, by)
 			}
 		}
 	}
 }
 
-// synchronizes reports whether a variable's type has something of package sync or sync/atomic in it.
-func synchronizes(u *unit, spec *ast.ValueSpec) (does bool) {
-	ast.Inspect(spec, func(n ast.Node) bool {
-		if sel, is := n.(*ast.SelectorExpr); is {
-			if id, is := sel.X.(*ast.Ident); is {
-				if p, is := u.info.Uses[id].(*types.PkgName); is {
-					path := p.Imported().Path()
-					does = does || path == "sync" || path == "sync/atomic"
-				}
+// acts reports whether a loop calls something that gets a context, as all that sends commands does: then these are in
+// the order that the runtime draws.
+func (w *walker) acts(loop *ssa.Next) bool {
+	for b := range reachable(loop.Block()) {
+		if !reachable(b)[loop.Block()] {
+			continue
+		}
+		for _, i := range b.Instrs {
+			if c, is := i.(ssa.CallInstruction); is && slices.ContainsFunc(c.Common().Args, isContext) {
+				return true
 			}
 		}
-		return true
-	})
-	return does
+	}
+	return false
 }
 
-// changes reports whether a method sets something in its receiver, or calls a method of something in it of a type that isn't known,
-// such as a mutex.
-func (r *reader) changes(f *types.Func) (does bool) {
-	f = f.Origin()
-	p, is := f.Signature().Recv().Type().(*types.Pointer)
-	if !is {
-		return false
-	}
-	named, is := p.Elem().(*types.Named)
-	if !is {
-		return false
-	}
-	u, err := r.followed(f.Pkg().Path())
-	if err != nil || u == nil {
-		return false
-	}
-	d := u.decls[named.Obj().Name()+"."+f.Name()]
-	if d == nil || d.Body == nil {
-		return false
-	}
-	of := func(x ast.Expr) bool {
-		id, is := stem(x).(*ast.Ident)
-		return is && u.info.Uses[id] == types.Object(f.Signature().Recv())
-	}
-	ast.Inspect(d.Body, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.AssignStmt:
-			for _, x := range n.Lhs {
-				does = does || of(x)
-			}
-		case *ast.IncDecStmt:
-			does = does || of(n.X)
-		case *ast.CallExpr:
-			if sel, is := ast.Unparen(n.Fun).(*ast.SelectorExpr); is && u.info.Selections[sel] == nil {
-				does = does || of(sel.X)
+func isContext(v ssa.Value) bool { return types.TypeString(v.Type(), nil) == "context.Context" }
+
+// reachable are the blocks that control may get to after one.
+func reachable(from *ssa.BasicBlock) map[*ssa.BasicBlock]bool {
+	all := map[*ssa.BasicBlock]bool{}
+	var add func(b *ssa.BasicBlock)
+	add = func(b *ssa.BasicBlock) {
+		for _, next := range b.Succs {
+			if !all[next] {
+				all[next] = true
+				add(next)
 			}
 		}
-		return true
-	})
-	return does
+	}
+	add(from)
+	return all
+}
+
+func isUnsafe(t types.Type) bool {
+	b, is := t.Underlying().(*types.Basic)
+	return is && b.Kind() == types.UnsafePointer
+}
+
+// pointers reports whether both of two types are pointers: a number that is made from one isn't.
+func pointers(all ...types.Type) bool {
+	for _, t := range all {
+		if _, is := t.Underlying().(*types.Pointer); !is && !isUnsafe(t) {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *walker) unary(i *ssa.UnOp) {
+	switch i.Op {
+	case token.MUL:
+		w.load(i)
+	case token.ARROW:
+		w.writes(i.X, i.Pos(), i)
+		w.element(i.X, i)
+		if w.level == late {
+			w.hide(i.Type())
+		}
+	default:
+		w.same(i.X, i, i)
+	}
+}
+
+// element has what is in a slice, a map or a channel flow to a value.
+func (w *walker) element(of, v ssa.Value) {
+	w.copy(w.value(of), w.value(v), v.Type())
+	w.copy(w.remembered(of), w.value(v), v.Type())
+	if leads(v.Type()) {
+		w.unite(w.remembered(of), w.remembered(v))
+	}
+	w.spread(v)
+}
+
+func (w *walker) choice(i *ssa.Select) {
+	ready := 0
+	for _, s := range i.States {
+		w.writes(s.Chan, s.Pos, i)
+		if s.Dir == types.SendOnly {
+			w.keep(s.Send, s.Chan)
+		} else {
+			w.element(s.Chan, i)
+		}
+		if !done(s.Chan) {
+			ready++
+		}
+	}
+	if ready > 1 && w.level != outer {
+		w.use(w.at(i), "select", aChoice)
+	}
+}
+
+// done reports whether a channel is one that says that a context has ended.
+func done(v ssa.Value) bool {
+	c, is := v.(*ssa.Call)
+	return is && c.Call.IsInvoke() && c.Call.Method.FullName() == "(context.Context).Done"
+}
+
+// closure has what a function literal takes from around it flow into it.
+func (w *walker) closure(i *ssa.MakeClosure) {
+	fn := i.Fn.(*ssa.Function)
+	w.put(w.value(i), thing{fn: fn})
+	around := w.level == outer
+	for n, b := range i.Bindings {
+		places := []place{{of: fn.FreeVars[n]}}
+		if around { // it may be called there, or by the lock
+			places = append(places, place{fn.FreeVars[n], true})
+		}
+		for _, p := range places {
+			w.copy(w.value(b), w.reader.value(p), b.Type())
+			if leads(b.Type()) {
+				w.unite(w.remembered(b), w.reader.remembered(p))
+			}
+		}
+		if k := (keep{w.value(b), w.remembered(b), b.Type()}); around {
+			w.lent[fn] = append(w.lent[fn], k)
+		} else if w.level == early {
+			w.keeps[fn] = append(w.keeps[fn], k)
+			if w.levels[fn] == late {
+				w.unseen(k)
+			}
+		}
+	}
+	if w.captures[fn] == nil {
+		w.captures[fn] = map[*ssa.Function]bool{}
+	}
+	w.captures[fn][w.fn] = true
+	if fn.Parent() == nil { // a method with its receiver
+		w.enter(fn, outer)
+		if w.methods[fn.Object()] {
+			w.enter(fn, late)
+		}
+	}
+}
+
+// capturedName is the name of what a closure has from around it.
+func capturedName(fn *ssa.Function, i int) string {
+	if fn.Parent() != nil {
+		return fn.FreeVars[i].Name()
+	}
+	if obj, is := fn.Object().(*types.Func); is { // a method with its receiver
+		if recv := obj.Signature().Recv(); recv != nil && recv.Name() != "" {
+			return recv.Name()
+		}
+	}
+	return "that the method " + fn.Name() + " is of"
 }

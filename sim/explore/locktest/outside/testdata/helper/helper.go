@@ -25,3 +25,6 @@ func (Clock) Now() time.Time { return time.Now() } // want time.Now
 
 // Count counts calls, of everybody.
 var Count int
+
+// Now and Other are set by others.
+var Now, Other func() time.Time

@@ -1,0 +1,351 @@
+package outside
+
+import (
+	"go/token"
+	"go/types"
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// call follows a call.
+func (w *walker) call(i ssa.CallInstruction) {
+	c := i.Common()
+	if b, is := c.Value.(*ssa.Builtin); is {
+		w.builtin(i, b.Name())
+		return
+	}
+	if c.IsInvoke() {
+		w.invoke(i)
+		return
+	}
+	if fn := c.StaticCallee(); fn != nil {
+		if fn.Name() == "init" && fn.Synthetic != "" { // another package's
+			return
+		}
+		at := w.at(i)
+		if what, _ := w.table(fn); what != "" {
+			at = w.names(i, fn)
+		}
+		w.bind(i, fn, c.Args, at)
+		return
+	}
+	w.escape(i, c.Args)
+	w.listen(w.value(c.Value), func(t thing) {
+		if t.fn != nil {
+			at := t.at
+			if !at.IsValid() {
+				at = w.at(i)
+			}
+			w.bind(i, t.fn, c.Args, at)
+		}
+	})
+}
+
+// bind has arguments flow into a function, and its results out of it. at is where that is named.
+func (w *walker) bind(i ssa.CallInstruction, fn *ssa.Function, args []ssa.Value, at token.Pos) {
+	if w.skips(i, fn) {
+		return
+	}
+	if !w.body(fn) || strings.HasPrefix(fn.Name(), "_Cfunc_") {
+		w.external(i, fn, args, at)
+		return
+	}
+	w.enter(fn, w.level)
+	e := edge{i, fn, w.level == outer}
+	if w.bound[e] {
+		return
+	}
+	w.bound[e] = true
+	for n, a := range args {
+		if n < len(fn.Params) {
+			w.same(a, fn.Params[n], i)
+		}
+	}
+	if v := i.Value(); v != nil {
+		w.results(v, fn)
+	}
+}
+
+// results has those of a function flow to a call's.
+func (w *walker) results(v *ssa.Call, fn *ssa.Function) {
+	all := fn.Signature.Results()
+	if all.Len() == 1 {
+		w.copy(w.returned(fn, 0), w.value(v), v.Type())
+		if leads(v.Type()) {
+			w.unite(w.contents(result{fn, 0}), w.remembered(v))
+		}
+		w.spread(v)
+		return
+	}
+	for n := range all.Len() {
+		w.copy(w.returned(fn, n), w.returned(v, n), nil)
+		if leads(all.At(n).Type()) {
+			w.unite(w.contents(result{fn, n}), w.contents(result{v, n}))
+		}
+	}
+}
+
+// skips reports whether a call of a function isn't followed, because its line is excused. A function literal's
+// lines speak for themselves.
+func (w *walker) skips(i ssa.CallInstruction, fn *ssa.Function) bool {
+	if what, _ := w.table(fn); what != "" || fn.Parent() != nil {
+		return false
+	}
+	return w.excused(i, fn)
+}
+
+// excused reports whether an instruction's line has a directive, and notes what that says of a function.
+func (w *walker) excused(i ssa.Instruction, fn *ssa.Function) bool {
+	if fn.Parent() != nil || w.level == outer {
+		return false
+	}
+	at := w.at(i)
+	if w.home(fn) == nil {
+		_, is := w.reason(at)
+		return is
+	}
+	return w.excusedAt(at, path(fn))
+}
+
+// excusedAt reports whether a line has a directive, and notes what that says.
+func (r *reader) excusedAt(at token.Pos, what string) bool {
+	why, is := r.reason(at)
+	if is && why == "" {
+		r.uses[Use{What: what, Why: "the comment at its end gives no reason", Source: r.source(at)}] = true
+	} else if is {
+		r.uses[Use{What: what, Source: r.source(at), Reason: why}] = true
+	}
+	return is
+}
+
+// use notes that the code uses something that a search doesn't have, unless its author excuses it.
+func (r *reader) use(at token.Pos, what, why string) {
+	if !r.excusedAt(at, what) {
+		r.uses[Use{What: what, Why: why, Source: r.source(at)}] = true
+	}
+}
+
+// path is a function's name, with its package's path.
+func path(fn *ssa.Function) string {
+	if obj, is := fn.Object().(*types.Func); is && obj.Pkg() != nil {
+		return obj.Pkg().Path() + "." + method(obj)
+	}
+	return fn.String()
+}
+
+// method is the name of a function in its package, with its receiver's type.
+func method(obj *types.Func) string {
+	recv := obj.Signature().Recv()
+	if recv == nil {
+		return obj.Name()
+	}
+	t := recv.Type()
+	if p, is := t.(*types.Pointer); is {
+		t = p.Elem()
+	}
+	if named, is := t.(*types.Named); is {
+		return named.Obj().Name() + "." + obj.Name()
+	}
+	return obj.Name()
+}
+
+// table is a function's name and what is to be said of it, if it is one of those that a search doesn't have.
+func (r *reader) table(fn *ssa.Function) (what, why string) {
+	obj, is := fn.Object().(*types.Func)
+	if !is || obj.Pkg() == nil || r.units[obj.Pkg().Path()] != nil && obj.Pkg().Path() != simulator {
+		return "", ""
+	}
+	if why := forbidden(obj.Pkg().Path(), method(obj)); why != "" {
+		return obj.Pkg().Path() + "." + method(obj), why
+	}
+	return "", ""
+}
+
+// external follows a call of a function whose code isn't known.
+func (w *walker) external(i ssa.CallInstruction, fn *ssa.Function, args []ssa.Value, at token.Pos) {
+	what, why := w.table(fn)
+	switch {
+	case what != "" && w.level == outer:
+		if v := i.Value(); v != nil && !strings.HasPrefix(what, simulator+".") && why != aServer { // which show by their types
+			w.put(w.value(v), thing{taken: what, why: why, at: at})
+		}
+	case what != "":
+		if w.level == late || !strings.HasPrefix(what, simulator+".") { // a constructor may have such a clock where it is given none
+			w.use(at, what, why)
+		}
+	case w.home(fn) != nil && w.level != outer:
+		w.use(at, strings.Replace(path(fn), "_Cfunc_", "C.", 1), aForeign)
+	}
+	pkg := ""
+	if obj := fn.Object(); obj != nil && obj.Pkg() != nil {
+		pkg = obj.Pkg().Path()
+	}
+	if what == "" {
+		w.handed(i, pkg, fn.Name(), args)
+	}
+}
+
+// handed follows what is handed to code that isn't known.
+func (w *walker) handed(i ssa.CallInstruction, pkg, name string, args []ssa.Value) {
+	w.escape(i, args)
+	if !reading(pkg, name) {
+		for _, a := range args {
+			switch a.Type().Underlying().(type) {
+			case *types.Pointer, *types.Map, *types.Slice, *types.Chan:
+				w.writes(a, w.at(i), i)
+			}
+		}
+	}
+	v := i.Value()
+	if v == nil && len(args) == 0 || ours(pkg) {
+		return
+	}
+	var kept *node // what a receiver has been given
+	if len(args) > 0 && leads(args[0].Type()) && (pkg == "context" || !reading(pkg, name)) {
+		kept = w.remembered(args[0])
+	}
+	for n, a := range args {
+		from := w.node(a, i)
+		if v != nil {
+			w.copy(from, w.value(v), v.Type())
+			w.copy(w.remembered(a), w.value(v), v.Type())
+		}
+		if kept != nil && n > 0 {
+			w.copy(from, kept, nil)
+		}
+	}
+	if v != nil && kept != nil && leads(v.Type()) {
+		w.copy(kept, w.remembered(v), nil)
+		w.copy(w.remembered(v), kept, nil)
+		if w.level == late && !types.IsInterface(v.Type()) {
+			w.hide(v.Type())
+		}
+	}
+}
+
+// escape has code that isn't known call whatever it is handed.
+func (w *walker) escape(i ssa.CallInstruction, args []ssa.Value) {
+	l := w.level
+	if l == early { // it may be called when the lock is used
+		l = late
+	}
+	given := func(t thing) {
+		switch {
+		case t.fn != nil:
+			if what, why := w.table(t.fn); what == "" {
+				if !w.excused(i, t.fn) {
+					w.enter(t.fn, l)
+				}
+			} else if l == late {
+				at := t.at
+				if !at.IsValid() {
+					at = w.at(i)
+				}
+				w.use(at, what, why)
+			}
+		case t.typ != nil:
+			w.whole(i, t.typ, l)
+		}
+	}
+	for _, a := range args {
+		w.listen(w.node(a, i), given)
+		if s, is := a.Type().Underlying().(*types.Slice); is { // such as the values that are printed
+			switch s.Elem().Underlying().(type) {
+			case *types.Interface, *types.Signature:
+				w.listen(w.remembered(a), given)
+			}
+		}
+	}
+}
+
+// whole follows all methods of a type.
+func (w *walker) whole(i ssa.CallInstruction, t types.Type, l level) {
+	if _, is := w.reason(w.at(i)); is && l != outer || !w.read(t) {
+		return
+	}
+	set := w.ssa.MethodSets.MethodSet(t)
+	for sel := range set.Methods() {
+		if fn := w.ssa.MethodValue(sel); fn != nil && w.body(fn) {
+			w.enter(fn, l)
+			for _, a := range i.Common().Args {
+				if len(fn.Params) > 0 && types.IsInterface(a.Type()) {
+					w.copy(w.value(a), w.value(fn.Params[0]), fn.Params[0].Type())
+				}
+			}
+		}
+	}
+}
+
+// invoke follows a call of an interface's method.
+func (w *walker) invoke(i ssa.CallInstruction) {
+	c := i.Common()
+	iface, is := c.Value.Type().Underlying().(*types.Interface)
+	if !is {
+		return
+	}
+	args := append([]ssa.Value{c.Value}, c.Args...)
+	calls := func(t types.Type) {
+		if sel := w.ssa.MethodSets.MethodSet(t).Lookup(c.Method.Pkg(), c.Method.Name()); sel != nil && !types.IsInterface(t) {
+			if fn := w.ssa.MethodValue(sel); fn != nil {
+				w.bind(i, fn, args, w.at(i))
+			}
+		}
+	}
+	w.listen(w.value(c.Value), func(t thing) {
+		if t.typ != nil {
+			calls(t.typ)
+		}
+	})
+	if w.level == late {
+		call := invocation{as: iface, calls: calls}
+		w.invoked = append(w.invoked, call)
+		for _, t := range w.live {
+			call.offer(t)
+		}
+	}
+	pkg := ""
+	if c.Method.Pkg() != nil {
+		pkg = c.Method.Pkg().Path()
+	}
+	if w.followed(pkg) == nil {
+		w.handed(i, pkg, c.Method.Name(), args[1:])
+		if v := i.Value(); v != nil && !ours(pkg) {
+			w.copy(w.value(c.Value), w.value(v), v.Type())
+		}
+	} else {
+		w.escape(i, c.Args)
+	}
+}
+
+// builtin follows a call of a function of the language.
+func (w *walker) builtin(i ssa.CallInstruction, name string) {
+	args := i.Common().Args
+	switch name {
+	case "delete", "clear", "close":
+		w.writes(args[0], w.at(i), i)
+	case "copy":
+		w.writes(args[0], w.at(i), i)
+		w.unite(w.remembered(args[0]), w.remembered(args[1]))
+	}
+	if v := i.Value(); v != nil && name != "len" && name != "cap" {
+		for _, a := range args {
+			w.same(a, v, i)
+		}
+	}
+}
+
+// writes notes that code changes memory, if that is shared.
+func (w *walker) writes(to ssa.Value, at token.Pos, i ssa.Instruction) {
+	if w.level == outer {
+		return
+	}
+	if !at.IsValid() {
+		at = w.at(i)
+	}
+	w.listen(w.value(to), func(t thing) {
+		if t.shared != "" {
+			w.use(at, "the variable "+t.shared, aGlobal)
+		}
+	})
+}

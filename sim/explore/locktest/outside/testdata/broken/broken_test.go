@@ -1,0 +1,5 @@
+package broken
+
+import "testing"
+
+func TestAge(t *testing.T) { t.Log(age()) }

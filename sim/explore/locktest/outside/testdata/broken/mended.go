@@ -1,0 +1,5 @@
+//go:build mended
+
+package broken
+
+func age() int { return 1 }
