@@ -635,13 +635,14 @@ func (l *byPointer) Release(context.Context, *strategies.Lease) error {
 	return nil
 }
 
-type byValue struct {
+type byMap struct {
 	onlySeen
-	value atomic.Value
+	values sync.Map
 }
 
-func (l *byValue) Release(context.Context, *strategies.Lease) error {
-	l.value.Load().(*inner).now()
+func (l *byMap) Release(context.Context, *strategies.Lease) error {
+	in, _ := l.values.Load("a")
+	in.(*inner).now()
 	return nil
 }
 
@@ -709,9 +710,9 @@ var afterwards = map[string]struct {
 		l.pointer.Store(newInner())
 		return l
 	}, "time.Now"},
-	"replaced, but for one in an interface": {func(nodes, string, options) strategies.Lock {
-		l := &byValue{onlySeen: onlySeen{seen: replacing()}}
-		l.value.Store(newInner())
+	"replaced, but for one in a sync.Map": {func(nodes, string, options) strategies.Lock {
+		l := &byMap{onlySeen: onlySeen{seen: replacing()}}
+		l.values.Store("a", newInner())
 		return l
 	}, "time.Now"},
 	"names of a copy":             {copied(), "the variable shared"},

@@ -454,7 +454,7 @@ func (w *walker) computed(i ssa.Value) {
 		w.spread(i)
 	case *ssa.TypeAssert:
 		w.same(i.X, i, by)
-		if _, external := i.X.(*ssa.Call); external && w.level == late {
+		if w.level == late && called(i.X) {
 			w.hide(i.AssertedType)
 		}
 	case *ssa.Convert:
@@ -503,6 +503,15 @@ func reachable(from *ssa.BasicBlock) map[*ssa.BasicBlock]bool {
 	}
 	add(from)
 	return all
+}
+
+// called reports whether a value is a result of a call, such as that of (*sync.Map).Load.
+func called(v ssa.Value) bool {
+	if e, is := v.(*ssa.Extract); is {
+		v = e.Tuple
+	}
+	_, is := v.(*ssa.Call)
+	return is
 }
 
 func isUnsafe(t types.Type) bool {
