@@ -646,6 +646,16 @@ func (l *byMap) Release(context.Context, *strategies.Lease) error {
 	return nil
 }
 
+type contextual struct {
+	base
+	ctx context.Context
+}
+
+func (l *contextual) Acquire(context.Context) (*strategies.Lease, error) {
+	l.ctx.Value(clockKey{}).(teller).Now()
+	return nil, errBusy
+}
+
 type onlySeen struct {
 	base
 	seen *inner
@@ -714,6 +724,9 @@ var afterwards = map[string]struct {
 		l := &byMap{onlySeen: onlySeen{seen: replacing()}}
 		l.values.Store("a", newInner())
 		return l
+	}, "time.Now"},
+	"a field's context": {func(nodes, string, options) strategies.Lock {
+		return &contextual{ctx: context.WithValue(context.Background(), clockKey{}, wallClock{})}
 	}, "time.Now"},
 	"names of a copy":             {copied(), "the variable shared"},
 	"set by a package it imports": {func(nodes, string, options) strategies.Lock { return asks(func(context.Context) { helper.Other() }) }, "time.Now"},
