@@ -391,8 +391,8 @@ func TestWaits(t *testing.T) {
 			switch large := name == "notified, pauses"; {
 			case testenv.Whole(), testenv.CI() && !large:
 				b.Cycles = 2 // with faults, ten times as many situations
-			case !testenv.CI() && (large || name == "across cycles"):
-				t.Skip("left out for time")
+			case large || name == "across cycles":
+				testenv.Long(t)
 			}
 			r, err := Run(context.Background(), b, Options{})
 			if err != nil {
