@@ -237,7 +237,6 @@ func (r reaction) extend(ctx context.Context, l *lock, lease *strategies.Lease) 
 	return nil
 }
 
-
 func (r reaction) subject() *subject {
 	s := steps{acquire: r.acquire, release: r.release}
 	if r.renews > 0 {

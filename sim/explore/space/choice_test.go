@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"lockstep/sim"
 	"lockstep/sim/explore/flight"
@@ -76,6 +77,31 @@ func TestEveryFaultIsSearchedOrNamed(t *testing.T) {
 	for _, s := range sim.Faults() {
 		if named := s.Many != "" && strings.Contains(outside, s.Many); s.Many != "" && !named && !slices.Contains(covered, s.Word) {
 			t.Errorf("%s is in no schedule of a search, and results don't say so: %s", s.Word, outside)
+		}
+	}
+}
+
+// What the engine can do of a fault that searches make in another form, no search reads, and results name it.
+func TestEveryFormIsSearchedOrNamed(t *testing.T) {
+	b := Defaults(setpxLua(t))
+	for k := range b.Faults {
+		b.Faults[k] = 1
+	}
+	x := &Explorer{}
+	for _, form := range []struct {
+		faults []sim.Fault
+		words  string
+	}{
+		{[]sim.Fault{sim.Drop{Client: "A"}}, "requests that never arrive"},
+		{[]sim.Fault{sim.Delay{Client: "A", Reply: true, By: time.Second}}, "late replies without a pause of their client"},
+		{[]sim.Fault{sim.Down{Node: "n1"}}, "servers that stay down"},
+		{[]sim.Fault{sim.Failover{To: "n1r1", Stay: []string{"A"}}}, "clients that a failover leaves with the old master"},
+	} {
+		if c, n, err := Read(x, sim.MovesOf(form.faults...)); err == nil {
+			t.Errorf("%s is read as choice %d of %d moves; leave it out of what results name", form.faults[0], c.Kind, n)
+		}
+		if outside := Outside(&b); !strings.Contains(outside, form.words) {
+			t.Errorf("%s is in no schedule of a search, and results don't say so: %s", form.faults[0], outside)
 		}
 	}
 }
