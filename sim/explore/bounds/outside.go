@@ -19,7 +19,7 @@ func (b *Bounds) Outside(made []sim.Fault) string {
 		}
 	}
 	parts = append(append(parts, "clocks that run at another rate"), unsearched(made)...)
-	parts = append(parts, partly...)
+	parts = append(append(parts, partly...), b.ofReplicas()...)
 	insistent := "callers that ask again when they are refused"
 	if b.Tries > 1 {
 		insistent = fmt.Sprintf("callers that ask again when they were refused %d times", b.Tries)
@@ -31,9 +31,23 @@ func (b *Bounds) Outside(made []sim.Fault) string {
 }
 
 // partly lists what no schedule of any search has of kinds of fault that it makes in another form: a request that
-// is held up arrives by the schedule's end, a reply comes late only if its client is paused, a server that has
-// gone down is back at once, and a failover takes all clients along.
-var partly = []string{"requests that never arrive", "late replies without a pause of their client", "servers that stay down", "clients that a failover leaves with the old master"}
+// is held up arrives by the schedule's end, a reply comes late only if its client is paused, and a server that has
+// gone down is back at once.
+var partly = []string{"requests that never arrive", "late replies without a pause of their client", "servers that stay down"}
+
+// ofReplicas lists what no schedule has of the faults of replicas, if there are any: one that has fallen behind stays
+// so, and a failover takes all clients along.
+func (b *Bounds) ofReplicas() []string {
+	lags := "replicas that catch up again"
+	switch {
+	case b.Faults[Failover] > 0:
+	case b.Strategy.Replicas > 0:
+		lags = "replicas that fall behind"
+	default:
+		return nil
+	}
+	return []string{lags, "clients that a failover leaves with the old master"}
+}
 
 // unsearched lists the engine's kinds of fault that are in no schedule of any search. Kinds
 // that only end a fault don't count, nor do faults of a database behind a cache, which a

@@ -242,7 +242,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		},
 		read: func(_ *Explorer, f, _ sim.Fault) (Choice, int) {
 			got, is := f.(sim.Lag)
-			return Choice{Kind: FallsBehind, Who: bounds.NodeOf(got.Replica)}, count(is, 1)
+			return Choice{Kind: FallsBehind, Who: bounds.NodeOf(got.Replica)}, count(is && got.By >= 1000*time.Hour, 1)
 		},
 		menu: []Item{{Label: "replica falls behind"}},
 	},
@@ -282,8 +282,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 			up, is := then.(sim.Up)
 			return Choice{Kind: Restarts, Who: bounds.NodeOf(up.Node)}, count(falls && is && up.Node == down.Node, 2)
 		},
-		covers: []sim.Fault{sim.ForgetScripts{}}, // a restart empties the cache of scripts, too
-		menu:   []Item{{Label: "restart, empty"}},
+		menu: []Item{{Label: "restart, empty"}},
 	},
 	Evicts: {
 		of:    OfNode,

@@ -95,6 +95,8 @@ func TestEveryFormIsSearchedOrNamed(t *testing.T) {
 		{[]sim.Fault{sim.Drop{Client: "A"}}, "requests that never arrive"},
 		{[]sim.Fault{sim.Delay{Client: "A", Reply: true, By: time.Second}}, "late replies without a pause of their client"},
 		{[]sim.Fault{sim.Down{Node: "n1"}}, "servers that stay down"},
+		{[]sim.Fault{sim.ForgetScripts{Node: "n1"}}, "emptied script caches"},
+		{[]sim.Fault{sim.Lag{Replica: "n1r1"}, sim.Down{Node: "n1"}}, "replicas that catch up again"},
 		{[]sim.Fault{sim.Failover{To: "n1r1", Stay: []string{"A"}}}, "clients that a failover leaves with the old master"},
 	} {
 		if c, n, err := Read(x, sim.MovesOf(form.faults...)); err == nil {
