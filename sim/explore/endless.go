@@ -124,7 +124,7 @@ func smallIn(b Bounds) Bounds {
 
 // smallerThan lists smaller bounds in which a violation is looked for that can't be followed within
 // these: with two clients; with three, too, if a process may take the place of one that has crashed; and if there is any
-// number of them, with three and four.
+// number of them, with three and four. At last there are two faults of each kind, with two clients.
 func smallerThan(b Bounds) (list []Bounds) {
 	most := min(2, b.Clients)
 	if b.Faults[Crash] == Any {
@@ -133,15 +133,22 @@ func smallerThan(b Bounds) (list []Bounds) {
 	if b.Others {
 		most = MaxClients
 	}
-	cycles := b.Cycles
+	large := b
 	b.Others, b.Waits = false, space.WaitsEnd
-	for k := range b.Faults {
-		b.Faults[k] = min(1, b.Faults[k])
-	}
-	for b.Clients = min(2, b.Clients); b.Clients <= most; b.Clients++ {
-		for b.Cycles = 1; b.Cycles <= min(2, cycles); b.Cycles++ {
-			list = append(list, b)
+	for each := range uint8(2) {
+		was := b.Faults
+		for k := range b.Faults {
+			b.Faults[k] = min(each+1, large.Faults[k])
 		}
+		if each > 0 && b.Faults == was {
+			break
+		}
+		for b.Clients = min(2, large.Clients); b.Clients <= most; b.Clients++ {
+			for b.Cycles = 1; b.Cycles <= min(2, large.Cycles); b.Cycles++ {
+				list = append(list, b)
+			}
+		}
+		most = min(2, most)
 	}
 	return list
 }

@@ -19,6 +19,7 @@ import (
 )
 
 var pairSeconds = flag.Int("pair-seconds", 0, "adv: how long each lock")
+var pairEndless = flag.Bool("pair-endless", false, "adv: no bounds on cycles")
 var pairLag = flag.Bool("pair-lag", false, "adv: short lags")
 var pairOnly = flag.Int("pair-only", -1, "adv: variant")
 var pairLocks = flag.String("pair-locks", "", "adv: names")
@@ -228,7 +229,7 @@ func TestAdvPairs(t *testing.T) {
 	}
 	for i, s := range all {
 		for variant := 0; ; variant++ {
-			if variant == 6 || variant >= 2 && s.nodes > 0 {
+			if variant == 10 || variant >= 2 && s.nodes > 0 {
 				break
 			}
 			if *pairOnly >= 0 && variant != *pairOnly {
@@ -263,6 +264,20 @@ func TestAdvPairs(t *testing.T) {
 			case 5:
 				at.ttl = 4 * time.Second
 				at.replica = of.strategy.Nodes == 1
+			}
+			if variant > 5 {
+				at.ttl = []time.Duration{900, 1000, 1500, 2000, 3000, 4000, 6000, 12000}[rng.IntN(8)] * time.Millisecond
+				to = []time.Duration{500, 1000, 2000, 3000}[rng.IntN(4)] * time.Millisecond
+				at.tries = 1 + rng.IntN(3)/2
+				at.cycles = 1 + rng.IntN(2)
+				at.extend = of.strategy.Extends() && rng.IntN(2) == 0
+				at.checks = !at.extend && !*pairEndless && rng.IntN(4) == 0
+				if rng.IntN(4) == 0 {
+					at.clients = 3
+				}
+			}
+			if *pairEndless && (at.checks || at.tries > 1) {
+				at.checks = false
 			}
 			if of.ttl > 0 {
 				at.ttl = of.ttl
