@@ -47,6 +47,7 @@ func (m *miss) String() string {
 // fuzzer fuzzes one lock.
 type fuzzer struct {
 	drawer
+	draws func(*subject) error // plays a random schedule
 	searcher
 	covered map[about][]spent // costs of schedules that a search was found to cover
 	misses  []*miss
@@ -60,6 +61,7 @@ type fuzzer struct {
 func newFuzzer(of *subject, seed uint64) *fuzzer {
 	f := &fuzzer{covered: map[about][]spent{}, refused: map[string]*miss{}}
 	f.drawer = drawer{Rand: rand.New(rand.NewPCG(seed, 11)), player: &player{subject: of}}
+	f.draws = f.drawer.draw
 	f.searcher = newSearcher()
 	return f
 }
@@ -67,7 +69,7 @@ func newFuzzer(of *subject, seed uint64) *fuzzer {
 // run plays one random schedule, and asks the search about what it shows.
 func (f *fuzzer) run() error {
 	f.counts.runs++
-	if err := f.draw(f.subject); err != nil {
+	if err := f.draws(f.subject); err != nil {
 		if strings.Contains(err.Error(), "the run was stopped") { // after a century, or too many events
 			return nil
 		}

@@ -1,41 +1,23 @@
 package fuzz
 
 import (
-	"flag"
+	"cmp"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
-	"lockstep/sim/monitor"
 	"lockstep/sim/testenv"
-	"lockstep/sim/trace"
-	"lockstep/strategies"
 )
 
-var pairSeconds = flag.Int("pair-seconds", 0, "adv: how long each lock")
-var pairEndless = flag.Bool("pair-endless", false, "adv: no bounds on cycles")
-var pairLag = flag.Bool("pair-lag", false, "adv: short lags")
-var pairOnly = flag.Int("pair-only", -1, "adv: variant")
-var pairLocks = flag.String("pair-locks", "", "adv: names")
+// closer draws schedules in which two or three faults hit the same client or the same server shortly one after the
+// other, at any place: uniform ones seldom have a request that is held up and whose reply is lost.
+type closer struct{ *drawer }
 
-// pairDrawer draws schedules in which faults hit close together.
-type pairDrawer struct {
-	*fuzzer
-	timeout time.Duration
-	spent   map[string]int
-}
-
-func (d *pairDrawer) name(i int) string { return d.config.Clients[i].Name }
-
-// close draws a fault that hits client c, or the server n.
-func (d *pairDrawer) near(kind explore.FaultKind, c, n int) []sim.Fault {
-	client, node := d.name(c), fmt.Sprintf("n%d", n+1)
+// near is a fault of a kind that hits a client or a server, with all its moves.
+func (d closer) near(kind explore.FaultKind, client, node string) []sim.Fault {
 	switch kind {
 	case explore.Crash:
 		return []sim.Fault{sim.Crash{Client: client}}
@@ -49,7 +31,7 @@ func (d *pairDrawer) near(kind explore.FaultKind, c, n int) []sim.Fault {
 	case explore.Duplicate:
 		after := time.Duration(0)
 		if d.IntN(3) == 0 {
-			after = d.near1()
+			after = d.soon()
 		}
 		return []sim.Fault{sim.Duplicate{Client: client, After: after, N: 1 + d.IntN(3)}}
 	case explore.Restart:
@@ -64,253 +46,168 @@ func (d *pairDrawer) near(kind explore.FaultKind, c, n int) []sim.Fault {
 		if d.lags {
 			return []sim.Fault{sim.Down{Node: node}, sim.Failover{To: node + "r1"}}
 		}
-		by := 1000 * time.Hour
-		if d.IntN(2) == 0 && *pairLag {
-			by = d.near1()
-		}
-		return []sim.Fault{sim.Lag{Replica: node + "r1", By: by}}
+		return []sim.Fault{sim.Lag{Replica: node + "r1", By: 1000 * time.Hour}}
 	}
 	return nil
 }
 
-// near1 is a span that matters.
-func (d *pairDrawer) near1() time.Duration {
-	ttl, to := d.s.ttl, d.timeout
-	next := time.Duration(0)
-	if at, any := d.world.Next(); any {
-		next = at - d.world.Now()
-	}
-	all := []time.Duration{ttl, to, ttl / 2, ttl - to, to - ttl, next, next - ttl, next - to, next / 2, ttl + time.Second, to - time.Millisecond, ttl - time.Millisecond, next, next}
-	s := all[d.IntN(len(all))] + time.Duration(d.IntN(3)-1)*time.Millisecond
+// soon is a span that is likely to matter: a TTL, a timeout, or until so long before the next instant at which
+// anything is due.
+func (d closer) soon() time.Duration {
 	if d.IntN(5) == 0 {
 		return d.span()
 	}
+	ttl, timeout, next := d.s.ttl, d.config.Timeout, time.Duration(0)
+	if at, any := d.world.Next(); any {
+		next = at - d.world.Now()
+	}
+	spans := [...]time.Duration{ttl, ttl, timeout, timeout, ttl / 2, ttl - timeout, timeout - ttl, next, next, next, next / 2, next - ttl, next - timeout}
+	s := spans[d.IntN(len(spans))] + time.Duration(d.IntN(3)-1)*time.Millisecond
 	return max(time.Millisecond, s.Round(time.Millisecond))
 }
 
-func (d *pairDrawer) drawPair() error {
-	d.s = *d.given
-	d.ops = d.ops[:0]
-	if err := d.begin(d.s); err != nil {
-		return err
-	}
-	var kinds []explore.FaultKind
-	for i := range len(explore.Budget{}) {
-		k := explore.FaultKind(i)
-		if k != explore.Pause && !(d.s.replica && k.OnMaster()) && !(k == explore.Failover && !d.s.replica) {
+// kindsFor draws the kinds of fault of a schedule. A failover has two parts.
+func (d closer) kindsFor() (kinds []explore.FaultKind) {
+	for n := 2 + d.IntN(3)/2; len(kinds) < n; {
+		switch k := explore.FaultKind(d.IntN(len(explore.Budget{}))); {
+		case k == explore.Pause || d.s.replica && k.OnMaster() || !d.s.replica && k == explore.Failover:
+		case k == explore.Failover:
+			kinds, n = append(kinds, k, k), n+1
+		default:
 			kinds = append(kinds, k)
 		}
 	}
-	n := 2
-	if d.IntN(3) == 0 {
-		n = 3
+	return kinds
+}
+
+// draw plays such a schedule.
+func (d closer) draw(*subject) error {
+	d.s, d.ops = *d.given, d.ops[:0]
+	if err := d.begin(d.s); err != nil {
+		return err
 	}
-	var chosen []explore.FaultKind
-	for range n {
-		k := kinds[d.IntN(len(kinds))]
-		chosen = append(chosen, k)
-		if k == explore.Failover {
-			chosen = append(chosen, k)
-		}
-	}
-	c, node := d.IntN(d.s.clients), d.IntN(len(d.config.Nodes))
-	length := 14 * d.s.clients * d.s.cycles * max(1, len(d.config.Nodes))
-	start := d.IntN(length)
-	if d.IntN(2) == 0 {
-		start = d.IntN(12)
-	}
-	left := chosen
-	at := d.IntN(d.s.clients)
-	switches := [...]float64{0.02, 0.1, 0.3}[d.IntN(3)]
-	waits := [...]float64{0, 0.01, 0.03}[d.IntN(3)]
-	patient := d.IntN(2) == 0
-	stuck := 0
-	for i := 0; i < 5*length && d.world.Err() == nil; i++ {
-		if i >= start && len(left) > 0 && d.IntN(3) > 0 {
-			who := c
-			if d.IntN(5) == 0 {
-				who = d.IntN(d.s.clients)
-			}
-			at := node
-			if d.IntN(5) == 0 {
-				at = d.IntN(len(d.config.Nodes))
-			}
-			if d.make(op{faults: d.near(left[0], who, at)}) {
-				left = left[1:]
-			} else if d.IntN(20) == 0 {
-				left = left[1:]
-			}
-			if d.IntN(3) == 0 {
-				d.make(op{who: c, count: 1 + d.IntN(2)})
+	left, who, where := d.kindsFor(), d.IntN(d.s.clients), 1+d.IntN(len(d.config.Nodes))
+	length := 14 * d.s.clients * d.s.cycles * len(d.config.Nodes)
+	start, at := d.IntN([...]int{12, length}[d.IntN(2)]), d.IntN(d.s.clients)
+	switches, waits := [...]float64{0.02, 0.1, 0.3}[d.IntN(3)], [...]float64{0, 0.01, 0.03}[d.IntN(3)]
+	d.polite = d.IntN(2) == 0
+	for n := 0; n < 5*length && d.world.Err() == nil; n++ {
+		if n >= start {
+			left = d.strike(left, who, where)
+			if d.Float64() < 0.08 {
+				d.free()
 			}
 		}
-		if i >= start && d.Float64() < 0.08 {
-			d.free()
-		}
-		if d.Float64() < waits || i >= start && d.Float64() < 2*waits {
-			if patient {
-				d.polite = true
-				for j := range d.s.clients {
-					for n := 0; n < 60 && d.pauses(j) && d.make(op{who: j, count: 1}); n++ {
-					}
-				}
-			}
-			d.make(op{wait: d.near1()})
+		if d.Float64() < waits {
+			d.passes()
 		}
 		if d.Float64() < switches || !d.world.Ready(sim.SetOf(at)) {
 			at = d.another(at)
 		}
-		if d.make(op{who: at, count: 1}) {
-			continue
-		}
-		next, any := d.world.Next()
-		switch {
-		case any && next > d.world.Now() && d.IntN(3) > 0:
-			d.make(op{wait: next - d.world.Now()})
-		case any && next > d.world.Now():
-			d.make(op{wait: d.near1()})
-		case !d.free():
-			if stuck++; stuck > 3 {
-				return d.world.Err()
-			}
+		if !d.make(op{who: at, count: 1}) && !d.idles() {
+			break
 		}
 	}
 	return d.world.Err()
 }
 
-// runPair is run with such a schedule.
-func (d *pairDrawer) runPair() error {
-	d.counts.runs++
-	if err := d.drawPair(); err != nil {
-		if strings.Contains(err.Error(), "the run was stopped") {
-			return nil
-		}
-		return err
+// strike makes the next fault, if it is time for that, and returns those that are left.
+func (d closer) strike(left []explore.FaultKind, who, where int) []explore.FaultKind {
+	if len(left) == 0 || d.IntN(3) == 0 {
+		return left
 	}
-	cost, verdict := d.player.spent(), d.verdict()
-	if d.IntN(3) == 0 && d.deadlocks() {
-		verdict = append(slices.Clone(verdict), trace.PD)
+	if d.IntN(5) == 0 {
+		who, where = d.IntN(d.s.clients), 1+d.IntN(len(d.config.Nodes))
 	}
-	for _, c := range verdict {
-		if slices.Contains(monitor.Searched(), c) {
-			d.counts.violations++
-			d.judge(c, &cost)
-		}
+	if !d.make(op{faults: d.near(left[0], d.config.Clients[who].Name, fmt.Sprintf("n%d", where))}) && d.IntN(20) > 0 {
+		return left
 	}
-	return nil
+	if d.IntN(3) == 0 {
+		d.make(op{who: who, count: 1 + d.IntN(2)})
+	}
+	return left[1:]
 }
 
-func TestAdvPairs(t *testing.T) {
+// passes lets time pass, if the schedule is polite after those have gone on who would be paused.
+func (d closer) passes() {
+	for i := range d.s.clients {
+		for n := 0; d.polite && n < 60 && d.pauses(i) && d.make(op{who: i, count: 1}); n++ {
+		}
+	}
+	d.make(op{wait: d.soon()})
+}
+
+// idles lets something happen where no client can act, and reports whether anything could.
+func (d closer) idles() bool {
+	next, any := d.world.Next()
+	switch in := next - d.world.Now(); {
+	case any && in > 0 && d.IntN(3) > 0:
+		return d.make(op{wait: in})
+	case any && in > 0:
+		return d.make(op{wait: d.soon()})
+	}
+	return d.free()
+}
+
+// settingNear draws a setting in which the TTL is shorter or longer than the timeout.
+func settingNear(rng *rand.Rand, of *subject) *setting {
+	ttls := [...]time.Duration{900, 1000, 1500, 2000, 3000, 4000, 6000, 12000}
+	s := &setting{clients: 2 + rng.IntN(4)/3, cycles: 1 + rng.IntN(2), ttl: ttls[rng.IntN(len(ttls))] * time.Millisecond, seed: 1, tries: max(of.tries, 1+rng.IntN(3)/2)}
+	s.extend = of.strategy.Extends() && rng.IntN(2) == 0
+	s.replica = of.strategy.Nodes == 1 && rng.IntN(4) == 0
+	if of.strategy.Nodes > 1 {
+		s.clients, s.cycles = 2, 1
+	}
+	of.strategy.Timeout = [...]time.Duration{500, 1000, 2000, 3000}[rng.IntN(4)] * time.Millisecond
+	return s
+}
+
+// fuzzClosely plays such schedules of a lock, and reports.
+func fuzzClosely(t *testing.T, of *subject, at *setting, seed uint64, endless bool) {
+	t.Helper()
+	f := newFuzzer(of, seed)
+	defer f.close() //nolint:errcheck // nothing is written
+	f.limit, f.endless, f.given = *stateLimit, endless, at
+	f.draws = closer{&f.drawer}.draw
+	for range 100 * *runs {
+		if err := f.run(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%s, TTL %s, timeout %s, seed %d, without bounds %t: %d runs, %d violations, %d searches, %d too big, %d found", of.name, at.ttl, of.strategy.Timeout, seed, endless,
+		f.counts.runs, f.counts.violations, len(f.answers), f.counts.tooBig, len(f.shown))
+	f.report(t)
+}
+
+// TestFaultsCloseTogether: the search finds what schedules show in which faults hit the same client or server, of locks
+// on one server that react to errors in many ways, within bounds and without.
+func TestFaultsCloseTogether(t *testing.T) {
 	testenv.Long(t)
-	if *pairSeconds == 0 {
-		t.Skip()
-	}
+	t.Logf("seed %d", *seed)
 	rng := rand.New(rand.NewPCG(*seed, 77))
-	var all []*subject
-	for _, name := range strings.Split(*pairLocks, ",") {
-		if name == "quorum3" || name == "quorum5" {
-			nodes := 3
-			if name == "quorum5" {
-				nodes = 5
-			}
-			q := drawQuorum(rng, nodes)
-			all = append(all, q.subject())
-			continue
-		}
-		if name == "reaction" {
-			all = append(all, drawReaction(rng).subject())
-			continue
-		}
-		for _, s := range subjects() {
-			if s.name == name {
-				all = append(all, s)
-			}
-		}
+	for n := range drawn(testenv.Count(3, 40)) {
+		of := drawReaction(rng).subject()
+		fuzzClosely(t, of, settingNear(rng, of), *seed*1000+uint64(n), n%2 == 1)
 	}
-	for i, s := range all {
-		for variant := 0; ; variant++ {
-			if variant == 10 || variant >= 2 && s.nodes > 0 {
-				break
-			}
-			if *pairOnly >= 0 && variant != *pairOnly {
-				continue
-			}
-			of := *s
-			sd := *seed*1000 + uint64(i*10+variant)
-			at := setting{clients: 2, cycles: 1, ttl: 12 * time.Second, seed: 1, tries: max(1, of.tries), extend: of.extends}
-			to := 3 * time.Second
-			if of.strategy.Timeout > 0 {
-				to = of.strategy.Timeout
-			}
-			switch variant {
-			case 0:
-				at.ttl = 900 * time.Millisecond
-				if of.strategy.Nodes > 1 {
-					to = 2 * time.Second
-				}
-			case 1:
-				at.cycles = 2
-				if of.strategy.Nodes > 1 {
-					at.cycles = 1
-				}
-			case 2:
-				at.ttl, at.checks = 2*time.Second, true
-			case 3:
-				at.tries = 2
-				at.ttl = 900 * time.Millisecond
-			case 4:
-				at.extend = of.strategy.Extends()
-				at.ttl = 2 * time.Second
-			case 5:
-				at.ttl = 4 * time.Second
-				at.replica = of.strategy.Nodes == 1
-			}
-			if variant > 5 {
-				at.ttl = []time.Duration{900, 1000, 1500, 2000, 3000, 4000, 6000, 12000}[rng.IntN(8)] * time.Millisecond
-				to = []time.Duration{500, 1000, 2000, 3000}[rng.IntN(4)] * time.Millisecond
-				at.tries = 1 + rng.IntN(3)/2
-				at.cycles = 1 + rng.IntN(2)
-				at.extend = of.strategy.Extends() && rng.IntN(2) == 0
-				at.checks = !at.extend && !*pairEndless && rng.IntN(4) == 0
-				if rng.IntN(4) == 0 {
-					at.clients = 3
-				}
-			}
-			if *pairEndless && (at.checks || at.tries > 1) {
-				at.checks = false
-			}
-			if of.ttl > 0 {
-				at.ttl = of.ttl
-			}
-			of.strategy.Timeout = to
-			_ = strategies.Strategy{}
-			f := newFuzzer(&of, sd)
-			f.limit = *stateLimit
-			f.given = &at
-			d := &pairDrawer{fuzzer: f, timeout: to}
-			start := time.Now()
-			for time.Since(start) < time.Duration(*pairSeconds)*time.Second {
-				if err := d.runPair(); err != nil {
-					fmt.Fprintf(os.Stderr, "%s seed %d: %v\n", of.name, sd, err)
-					break
-				}
-			}
-			fmt.Fprintf(os.Stderr, "%s variant %d seed %d: %d runs, %d violations, %d searches, %d too big, %d found, %d refused, %d misses, %d beyond\n", of.name, variant, sd, f.counts.runs, f.counts.violations,
-				len(f.answers), f.counts.tooBig, len(f.shown), len(f.refused), len(f.misses), f.counts.beyond)
-			for _, m := range f.misses {
-				fmt.Fprintf(os.Stderr, "MISS %s timeout=%s tries=%d\n", m, to, at.tries)
-			}
-			for _, m := range f.refused {
-				if strings.Contains(m.says, "one of them is wrong") || strings.Contains(m.says, " choices of schedule ") {
-					fmt.Fprintf(os.Stderr, "DISAGREES %s timeout=%s tries=%d\n", m, to, at.tries)
-				} else if testing.Verbose() {
-					fmt.Fprintf(os.Stderr, "REFUSED %s\n", m.says)
-				}
-			}
-			for _, m := range f.shaky {
-				fmt.Fprintf(os.Stderr, "UNSTEADY %s\n", m)
-			}
-			f.close() //nolint:errcheck // nothing is written
-		}
+}
+
+// fives are locks on five servers, of which most have one thing wrong.
+var fives = []quorum{
+	{need: 3}, {need: 2}, {need: 4}, {need: 3, checks: never}, {need: 3, checks: late}, {need: 3, cleans: granting}, {need: 3, cleans: nowhere},
+	{need: 3, frees: granting}, {need: 3, frees: firstAlone}, {need: 3, tells: 2}, {need: 3, blindly: true}, {need: 3, stops: true, frees: granting}, {need: 3, breaks: true}, {need: 3, token: 2},
+}
+
+// TestFaultsOnFiveServers: likewise, of locks on five servers.
+func TestFaultsOnFiveServers(t *testing.T) {
+	testenv.Long(t)
+	t.Logf("seed %d", *seed)
+	rng := rand.New(rand.NewPCG(*seed, 78))
+	for n := range min(len(fives), drawn(testenv.Count(1, len(fives)))) {
+		q := fives[n]
+		q.nodes, q.tries = 5, cmp.Or(q.tries, 1)
+		of := q.subject()
+		at := settingNear(rng, of)
+		at.tries = 1
+		fuzzClosely(t, of, at, *seed*1000+uint64(n), false)
 	}
 }

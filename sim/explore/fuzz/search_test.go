@@ -21,6 +21,7 @@ type answer struct {
 type searcher struct {
 	answers map[string]answer
 	limit   int64 // of states, beyond which a search is given up
+	endless bool  // without a bound on cycles, nor on the kinds of fault that can do without
 }
 
 func newSearcher() searcher { return searcher{answers: map[string]answer{}, limit: 400_000} }
@@ -30,6 +31,14 @@ func (s *searcher) covers(of *subject, at setting, cost *spent, codes ...trace.C
 	at.clients, at.cycles = cost.clients, cost.cycles
 	b := at.bounds(of)
 	b.Faults, b.Codes = cost.faults, codes
+	if s.endless {
+		b.Cycles = explore.Any
+		for k := range explore.HoldRequest {
+			if b.Faults[k] > 0 {
+				b.Faults[k] = explore.Any
+			}
+		}
+	}
 	key := fmt.Sprintf("%s %d %d %d %t %t %s %v %s", of.name, b.Clients, b.Cycles, b.Tries, b.Extend, b.Checks, b.TTL, b.Faults, codes)
 	if a, known := s.answers[key]; known {
 		return a
@@ -44,6 +53,9 @@ func (s *searcher) covers(of *subject, at setting, cost *spent, codes ...trace.C
 	a := answer{err: err}
 	if err == nil {
 		a.found, a.complete = slices.Clone(r.Found), r.Complete && r.Undecided == ""
+		for _, f := range r.Findings() {
+			a.complete = a.complete && (f.Answer != explore.NotDecided || !slices.Contains(codes, f.Code))
+		}
 	}
 	s.answers[key] = a
 	return a
