@@ -185,7 +185,7 @@ func TestFaultsCloseTogether(t *testing.T) {
 	testenv.Long(t)
 	t.Logf("seed %d", *seed)
 	rng := rand.New(rand.NewPCG(*seed, 77))
-	for n := range drawn(testenv.Count(3, 40)) {
+	for n := range drawn(testenv.Count(1, 40)) {
 		of := drawReaction(rng).subject()
 		at, times := settingNear(rng, of), 100
 		if n == 0 { // only a lost reply to a request that was held up breaks it alone
