@@ -165,11 +165,17 @@ func TestUnspokenAgreesWithTheRuns(t *testing.T) {
 		d := advice.Decide(a, strategies.All(), outcome)
 		rest := d.Rest(scenarios.Names(), outcome)
 		text := d.Unspoken(&rest, outcome, name, true)
-		begin := fmt.Sprintf("It fails in %d of the %d runs that no question is about, listed last (the worst: ", len(rest.Shown), len(scenarios.Names())-len(a.Scenarios())-len(a.Without()))
+		counts := fmt.Sprintf("It fails in %d of the other %d, listed last (the worst: ", len(rest.Shown), len(scenarios.Names())-len(a.Scenarios())-len(a.Without()))
 		mishaps, wordless := d.Mishaps(rest.Shown)
-		against := "It does not protect against " + mishaps[0]
-		if !strings.HasPrefix(text, against) || !strings.Contains(text, begin) || d.Enough && wordless > 0 {
-			t.Errorf("%v: of %v, %d of them without words, it is said: %s, want %s ... %s", a, rest.Shown, wordless, text, against, begin)
+		begin, all := "It does not protect against "+mishaps[0], strings.Join(told(&d, outcome), " ")
+		if d.Enough {
+			begin = "It is enough as long as you can rule out " + mishaps[0]
+		}
+		if !strings.HasPrefix(text, begin) || !strings.Contains(all, counts) || strings.Index(all, begin) > strings.Index(all, counts) || d.Enough && wordless > 0 {
+			t.Errorf("%v: of %v, %d of them without words, it is said: %s, want %s ... %s", a, rest.Shown, wordless, all, begin, counts)
+		}
+		if d.Enough && len(told(&d, outcome)) > 1 && !strings.HasPrefix(told(&d, outcome)[1], begin) {
+			t.Errorf("%v: the conditions don't come first: %s", a, all)
 		}
 		most, enough := 0, 0
 		for _, o := range d.Others {
@@ -185,16 +191,17 @@ func TestUnspokenAgreesWithTheRuns(t *testing.T) {
 				most = max(most, spared)
 			}
 		}
-		want := "Rule out what happens in these"
+		want := ""
 		switch {
 		case !d.Enough:
+			want, text = "against "+mishaps[0], begin+"."
 		case enough == 0:
-			want += ". No other lock is enough for your answers"
+			want = "No other lock is enough for your answers"
 		case most == 0:
-			want += ". Every other lock that is enough for your answers shows such things in all of these, too"
+			want = "Every other lock that is enough for your answers fails there, too"
 		default:
-			want = fmt.Sprintf("shows none in %d of the %d", most, len(rest.Shown))
-			best := d.Others[slices.IndexFunc(d.Others, func(o advice.Rejected) bool { return strings.Contains(text, "or take "+o.Lock.Name+",") })]
+			want = fmt.Sprintf("withstands %d of the %d runs about that", most, len(rest.Shown))
+			best := d.Others[slices.IndexFunc(d.Others, func(o advice.Rejected) bool { return strings.Contains(text, "If you can't, take "+o.Lock.Name+":") })]
 			for _, s := range a.Scenarios() {
 				v, _ := outcome(s, best.Lock.Name)
 				if unwanted := slices.ContainsFunc(v, func(c trace.Code) bool { return slices.Contains(a.Wants(), c) }); unwanted && !strings.Contains(text, "Its price: ") {
@@ -211,11 +218,11 @@ func TestUnspokenAgreesWithTheRuns(t *testing.T) {
 			v, known := outcome(s, lock)
 			return v, known && lock == d.Lock.Name
 		}
-		if early := d.Unspoken(&rest, unmade, name, true); enough > 0 && !strings.HasSuffix(early, "Rule out what happens in these.") {
+		if early := d.Unspoken(&rest, unmade, name, true); d.Enough && enough > 0 && (!strings.HasPrefix(early, begin) || strings.Contains(early, "other lock") || strings.Contains(early, "If you can't")) {
 			t.Errorf("%v: before the runs are made it is said: %s", a, early)
 		}
 		rest.Pending = 3
-		if early := d.Unspoken(&rest, outcome, name, true); strings.Contains(early, "It fails in ") || !strings.Contains(strings.Join(d.Text(&rest, outcome, name, true), " "), "3 are still to come") {
+		if early := d.Unspoken(&rest, outcome, name, true); !strings.Contains(early, "isn't known yet") || strings.Contains(strings.Join(d.Text(&rest, outcome, name, true), " "), "It fails in ") || !strings.Contains(strings.Join(d.Text(&rest, outcome, name, true), " "), "3 are still to come") {
 			t.Errorf("%v: with runs to come it is said: %s", a, early)
 		}
 	}
@@ -224,11 +231,39 @@ func TestUnspokenAgreesWithTheRuns(t *testing.T) {
 	}
 }
 
+// A token protects what checks it. Where a second effect does harm, what has none is told of an idempotency key, whatever the servers;
+// and what a lock still shows with a remedy is said to do no harm, and why.
+func TestEffectsOutsideAreCovered(t *testing.T) {
+	outcome, still := ran(t), 0
+	for _, a := range advice.All() {
+		d := advice.Decide(a, strategies.All(), outcome)
+		text := strings.Join(told(&d, outcome), " ")
+		if said := strings.Contains(text, "idempotency key"); said != (a[0] == 1) {
+			t.Errorf("%v: an idempotency key is told of: %t\n%s", a, said, text)
+		}
+		for _, i := range d.Instead {
+			if i.Shown == nil || len(i.Shown.Verdict) == 0 {
+				continue
+			}
+			still++
+			if !strings.Contains(text, fmt.Sprintf("so that what it still shows under %s does no harm (", i.Shown.Scenario)) || i.Question == 0 && !strings.Contains(text, "a second execution has no effect then") {
+				t.Errorf("%v: why %v does no harm isn't said: %s", a, i.Shown, text)
+			}
+		}
+	}
+	if still == 0 {
+		t.Error("no remedy leaves anything")
+	}
+	if e := advice.Questions[1].Answers[0].Example; !strings.Contains(e, "that comes last and can't be undone") { // a payment has both
+		t.Errorf("whose step checks a token and whose doesn't isn't told what to choose: %s", e)
+	}
+}
+
 // Every answer has the numbers of its runs, in the same sentence, and they add up to all of them.
 func TestNumbersOfRunsAddUp(t *testing.T) {
 	outcome := ran(t)
-	sentence := regexp.MustCompile(`Of its (\d+) runs, (\d+) count(?:; (\d+) test an extension, which it hasn't)?(?:; (\d+) are about replicas)?; no question is about the other (\d+)\.`)
-	shown := regexp.MustCompile(`It fails in (\d+) of the (\d+) runs that no question is about, listed last \(the worst: ([^)]*)\)\.`)
+	sentence := regexp.MustCompile(`Of its (\d+) runs, the (\d+) about your answers count(?:; (\d+) test an extension, which it hasn't)?(?:; (\d+) are about replicas)?; no question is about the other (\d+)\.`)
+	shown := regexp.MustCompile(`It fails in (\d+) of the other (\d+), listed last \(the worst: ([^)]*)\)\.`)
 	number := func(s string) int {
 		n, _ := strconv.Atoi(s) // "" is none
 		return n

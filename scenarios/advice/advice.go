@@ -33,6 +33,7 @@ type Answer struct {
 	without   []string                       // what can't happen
 	several   bool                           // a lock can take one server of several
 	fits      func(strategies.Strategy) bool // nil fits all
+	harmless  string                         // why a remedy keeps what a lock still shows from doing harm
 	remedy    string                         // how to get there, where no lock is enough with the other answer; may be empty
 }
 
@@ -54,21 +55,24 @@ var failovers = []string{"failover", "failover-wait", "failover-wait.acked", "sp
 var Questions = [3]Question{
 	{"for", "Two holders at once", "Does a second holder only waste work, or does it do harm?", []Answer{
 		{Name: "efficiency", Text: "cost work twice", Example: "a report is computed twice, a cache is filled twice",
-			accepts: trace.Verdict{trace.DG},
-			remedy:  "Make it harmless to do the work twice: the receiver ignores an idempotency key that it has seen"},
+			accepts:  trace.Verdict{trace.DG},
+			harmless: "a second execution has no effect then",
+			remedy:   "Make it harmless to do the work twice: the receiver ignores an idempotency key that it has seen"},
 		{Name: "correctness", Text: "destroy something", Example: "a customer pays twice; two jobs change one balance, and one change is lost",
 			forbids: trace.Verdict{trace.SW}, scenarios: []string{"pause-past-ttl", "pause-after-check"}},
 	}},
 	{"token", "What the lock protects", "A fencing token grows with each grant; the resource refuses older ones.", []Answer{
-		{Name: "no", Text: "can't check a token", Example: "a provider's payment API, a mail, a file: they take what arrives", fits: func(s strategies.Strategy) bool { return !s.Fences }},
+		{Name: "no", Text: "can't check a token", Example: "a provider's payment API, a mail, a file: they take what arrives. Both hold if you also keep a payments table: the step decides that comes last and can't be undone", fits: func(s strategies.Strategy) bool { return !s.Fences }},
 		{Name: "yes", Text: "can check a token", Example: "a payments table that refuses a token lower than one it has seen",
+			harmless:  "the resource refuses the late client then",
 			remedy:    "Have what the lock protects refuse a late client, by a fencing token or a version (UPDATE ... WHERE version = 7)",
 			scenarios: []string{minted, "pause-replies-in-flight"}},
 	}},
 	{"servers", "Redis has", "A replica hears of a lock later: a failover to it can lose the lock.", []Answer{
 		{Name: "one", Text: "one server", Example: "a Redis without replicas: while it is down, nobody gets the lock",
-			fits:   func(s strategies.Strategy) bool { return s.Nodes == 1 && s.Replicas == 0 },
-			remedy: "Keep the lock on a server without replicas: while that is down, nobody gets it", without: failovers},
+			fits:     func(s strategies.Strategy) bool { return s.Nodes == 1 && s.Replicas == 0 },
+			harmless: "your answers don't forbid it",
+			remedy:   "Keep the lock on a server without replicas: while that is down, nobody gets it", without: failovers},
 		{Name: "replicas", Text: "replicas", Example: "a master with replicas, of which one takes over when it dies (Sentinel, Cluster)",
 			fits: func(s strategies.Strategy) bool { return s.Nodes == 1 }, scenarios: failovers},
 		{Name: "separate", Text: "separate servers", Example: "five of your own on machines that fail apart, none a replica of another",

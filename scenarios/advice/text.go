@@ -53,7 +53,11 @@ func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) st
 		all[0] = fmt.Sprintf("%s %s.", verb, a.Lock.Name)
 	}
 	if a.Enough {
-		all = append(all, a.counted(rest, whole)+" "+a.covered(whole), a.Unspoken(rest, outcome, name, whole))
+		all = append(all, a.Unspoken(rest, outcome, name, whole))
+		if outside := a.outside(whole); outside != "" {
+			all = append(all, outside)
+		}
+		all = append(all, strings.Join(strings.Fields(a.counted(rest, whole)+" "+a.covered(whole)+" "+a.failing(rest, whole)), " "))
 	} else {
 		all = append(all, fmt.Sprintf("It shows %s; every other lock shows something forbidden, too.", where(a.Runs, func(r *Run) trace.Verdict { return r.Broken[:min(len(r.Broken), 1)] }, name)))
 	}
@@ -69,9 +73,9 @@ func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) st
 	switch {
 	case a.Enough:
 	case whole:
-		all = append(all, a.Unspoken(rest, outcome, name, whole)+" "+a.counted(rest, whole))
+		all = append(all, strings.Join(strings.Fields(a.Unspoken(rest, outcome, name, whole)+" "+a.counted(rest, whole)+" "+a.failing(rest, whole)), " "))
 	case rest.Pending == 0:
-		all = append(all, strings.TrimSpace(a.unprotected(rest.Shown, whole)))
+		all = append(all, a.unprotected(rest.Shown, whole))
 	}
 	return all
 }
@@ -94,32 +98,30 @@ func (q *Question) Either(text func(*Answer) string) string {
 	return strings.Join(all[:last], ", ") + ", or " + all[last]
 }
 
-// counted says how many runs the lock has, how many of them the questions are about, and of how many that is not so, and why.
+// counted says how many runs the lock has, how many of them the questions are about, and, where there is room, of how many that is
+// not so, and why.
 func (a *Advice) counted(rest *Rest, whole bool) string {
 	decide, others := len(a.Runs), rest.Made+rest.Pending
-	text := fmt.Sprintf("Of its %d runs, %d count", decide+a.Idle+rest.Out+others, decide)
-	switch out := a.Idle + rest.Out; {
-	case out == 0 || whole:
-	case out == 1:
-		text += "; 1 doesn't apply"
+	all := decide + a.Idle + rest.Out + others
+	pending := ""
+	switch rest.Pending {
+	case 0:
+	case 1:
+		pending = ", of which 1 is still to come"
 	default:
-		text += fmt.Sprintf("; %d don't apply", out)
+		pending = fmt.Sprintf(", of which %d are still to come", rest.Pending)
 	}
+	if !whole && pending == "" {
+		return fmt.Sprintf("Of its %d runs, the %d about your answers count.", all, decide)
+	}
+	text := fmt.Sprintf("Of its %d runs, the %d about your answers count", all, decide)
 	if whole && a.Idle > 0 {
 		text += fmt.Sprintf("; %d test an extension, which it hasn't", a.Idle)
 	}
 	if whole && rest.Out > 0 {
 		text += fmt.Sprintf("; %d are about replicas", rest.Out)
 	}
-	text += fmt.Sprintf("; no question is about the other %d", others)
-	switch rest.Pending {
-	case 0:
-	case 1:
-		text += ", of which 1 is still to come"
-	default:
-		text += fmt.Sprintf(", of which %d are still to come", rest.Pending)
-	}
-	return text + "."
+	return text + fmt.Sprintf("; no question is about the other %d", others) + pending + "."
 }
 
 // covered says of a lock that is enough what the runs show on which the recommendation rests. Those that test nothing of
@@ -133,7 +135,7 @@ func (a *Advice) covered(whole bool) string {
 	}
 	accepted := a.accepted()
 	forbidden := slices.DeleteFunc(a.Answers.Forbids(), func(c trace.Code) bool { return slices.Contains(accepted, c) })
-	text := fmt.Sprintf("It is enough in the %d that count: none shows what your answers forbid, no %s.", len(a.Runs), names(forbidden))
+	text := fmt.Sprintf("None shows what your answers forbid: no %s.", names(forbidden))
 	allowed := a.allowed()
 	if len(allowed) > 0 {
 		text += fmt.Sprintf(" They do show %s, which aren't forbidden", names(allowed))
@@ -141,7 +143,7 @@ func (a *Advice) covered(whole bool) string {
 			text += fmt.Sprintf("; your answers accept %s where a failover is to blame, and nowhere else", names(accepted))
 		}
 		if i := slices.IndexFunc(a.Runs, func(r Run) bool { return a.refuses(&r) }); i >= 0 {
-			text += ": of two holders at once the resource refuses the late one's write"
+			text += ": the resource refuses the late holder's write"
 		}
 		text += "."
 	}
@@ -205,7 +207,7 @@ func (a *Advice) whyOne(name func(string) string) string {
 		return ""
 	}
 	best := slices.MinFunc(several, func(x, y Rejected) int { return slices.Compare(x.cost(), y.cost()) })
-	text := fmt.Sprintf("It takes one of your servers. A vote of several, as in %s, ", best.Lock.Name)
+	text := fmt.Sprintf("It runs on one of your servers. A vote of several, as in %s, ", best.Lock.Name)
 	if by := best.By; by != nil {
 		return text + fmt.Sprintf("is no safer for this use: it shows %s under %s.", named(by.Broken), name(by.Scenario))
 	}
@@ -219,7 +221,7 @@ func (i *Instead) text(name func(string) string, whole bool) string {
 	answer := &q.Answers[i.Answer]
 	price := ""
 	if i.One {
-		price = " It takes one of your servers."
+		price = " It runs on one of them."
 	}
 	if unwanted := where(i.Runs, func(r *Run) trace.Verdict { return r.Unwanted }, name); unwanted != "" {
 		price += " Its price: " + unwanted + "."
@@ -229,11 +231,12 @@ func (i *Instead) text(name func(string) string, whole bool) string {
 	}
 	text := fmt.Sprintf("If you can, %s. Then %s is enough", lower(answer.remedy), i.Lock.Name)
 	if i.Shown != nil && whole {
-		shown := "nothing breaks"
-		if len(i.Shown.Verdict) > 0 {
-			shown = fmt.Sprintf("it shows %s at most", named(i.Shown.Verdict))
+		under := name(i.Shown.Scenario)
+		if len(i.Shown.Verdict) == 0 {
+			text += fmt.Sprintf(": under %s nothing breaks", under)
+		} else {
+			text += fmt.Sprintf(": %s, so that what it still shows under %s does no harm (%s)", answer.harmless, under, named(i.Shown.Verdict))
 		}
-		text += fmt.Sprintf(": under %s %s", name(i.Shown.Scenario), shown)
 	}
 	return text + "." + price
 }
@@ -314,52 +317,80 @@ func (a *Advice) Mishaps(runs []Run) (texts []string, more int) {
 	return texts, more
 }
 
-// unprotected is what a lock doesn't protect against, by the runs in which it fails: as many mishaps as there is room for.
+// listing has as many mishaps of some runs as there is room for: "" if there are none.
+func (a *Advice) listing(runs []Run, whole bool) string {
+	texts, _ := a.Mishaps(runs)
+	if !whole && len(texts) > examples {
+		return trace.List(append(texts[:examples:examples], fmt.Sprintf("more, in %d runs", len(runs))))
+	}
+	return trace.List(texts)
+}
+
+// unprotected is what a lock doesn't protect against, by the runs in which it fails.
 func (a *Advice) unprotected(runs []Run, whole bool) string {
 	texts, more := a.Mishaps(runs)
 	if len(texts) == 0 {
 		return ""
 	}
-	text := ""
-	if !whole && len(texts) > examples {
-		texts = append(texts[:examples:examples], fmt.Sprintf("more, in %d runs", len(runs)))
-	} else if more > 0 {
-		text = fmt.Sprintf(", nor in %d further runs", more)
-		if more == 1 {
-			text = ", nor in another run"
-		}
+	further := ""
+	switch {
+	case more == 0 || !whole && len(texts) > examples: // these are counted already
+	case more == 1:
+		further = ", nor in another run"
+	default:
+		further = fmt.Sprintf(", nor in %d further runs", more)
 	}
-	return "It does not protect against " + trace.List(texts) + text + ". "
+	return "It does not protect against " + a.listing(runs, whole) + further + "."
 }
 
-// Unspoken says of the runs that don't decide in how many of them the lock shows what the answers forbid: a lock that is
-// enough for the answers need not withstand what no question is about.
+// outside says what a fencing token doesn't protect, where a second effect does harm. It is empty for locks without tokens: that
+// a receiver can ignore a second request is among the other answers then.
+func (a *Advice) outside(whole bool) string {
+	if !a.Lock.Fences || !slices.Contains(a.Answers.Forbids(), trace.SW) {
+		return ""
+	}
+	if !whole {
+		return "The token protects only what checks it; give the rest, a provider's charge or a mail, an idempotency key."
+	}
+	return "The token protects only what checks it: your table, and not a provider's charge or a mail. Give these an idempotency key, so that a second one has no effect."
+}
+
+// Unspoken says on which conditions a lock is enough, or what one that isn't doesn't protect against, by the runs that
+// don't decide: a lock that is enough for the answers need not withstand what no question is about.
 func (a *Advice) Unspoken(rest *Rest, outcome Outcome, name func(scenario string) string, whole bool) string {
 	n, all := len(rest.Shown), rest.Made+rest.Pending
 	switch {
 	case rest.Pending > 0: // about as long as what takes its place
-		return "Runs that no question is about may fail, and will be listed last then: rule out what happens in these."
+		return "What you have to rule out for that isn't known yet: runs that no question is about are still being made."
 	case n == 0:
 		return fmt.Sprintf("None of the %d runs that no question is about shows what your answers forbid, either.", all)
+	case !a.Enough:
+		return a.unprotected(rest.Shown, whole)
 	}
-	text := a.unprotected(rest.Shown, whole) + fmt.Sprintf("It fails in %d of the %d runs that no question is about, listed last (the worst: %s)", n, all, times(rest.Shown))
-	if text += ". Rule out what happens in these"; !a.Enough {
-		return text + "."
-	}
+	text := "It is enough as long as you can rule out " + a.listing(rest.Shown, whole) + "."
 	switch best, spared := a.elsewhereBest(rest.Shown, outcome); {
 	case spared < 0: // more can be said once that is made
 	case best == "":
-		text += ". No other lock is enough for your answers"
+		text += " No other lock is enough for your answers."
 	case spared == 0:
-		text += ". Every other lock that is enough for your answers shows such things in all of these, too"
+		text += " Every other lock that is enough for your answers fails there, too."
 	default:
-		text += fmt.Sprintf(", or take %s, which is enough for your answers, too, and shows none in %d of the %d", best, spared, n)
+		text += fmt.Sprintf(" If you can't, take %s: it is enough, too, and withstands %d of the %d runs about that.", best, spared, n)
 		i := slices.IndexFunc(a.Others, func(o Rejected) bool { return o.Lock.Name == best })
 		if price := a.Others[i].Price(name); price != "" {
-			text += ". Its price: " + price
+			text += " Its price: " + price + "."
 		}
 	}
-	return text + "."
+	return text
+}
+
+// failing counts the runs that no question is about in which the lock shows what the answers forbid: "" before they are made,
+// where it shows that in none, and where there is no room, as the list of runs says it, too.
+func (a *Advice) failing(rest *Rest, whole bool) string {
+	if n := len(rest.Shown); n > 0 && rest.Pending == 0 && whole {
+		return fmt.Sprintf("It fails in %d of the other %d, listed last (the worst: %s).", n, rest.Made, times(rest.Shown))
+	}
+	return ""
 }
 
 // Price is what a lock that is enough shows in the runs that decide of what the answers would rather not have: "" if nothing.
