@@ -159,7 +159,7 @@ func (p *Player) more(n int) string {
 // tellStop names a lock that withstands the violation at hand under the same script.
 func (p *Player) tellStop(t *draw.Paragraphs) {
 	if r := p.Remedies.For(p.shown()); r != nil {
-		text := r.Text(p.Keys.Compare.Help().Key + ", " + p.Keys.Enter.Help().Key)
+		text := r.Text(p.Keys.Compare.Help().Key + " " + p.Keys.Enter.Help().Key + " compares")
 		if !r.Recommended() { // it fails here, too, or is bad: that is nothing to tick
 			t.Add(draw.Plain, "", text)
 			return

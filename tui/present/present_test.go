@@ -80,7 +80,7 @@ func TestOneKey(t *testing.T) {
 		a.Press("enter")
 	}
 	lesson := scenarios.Course()[5]
-	for _, want := range []string{tuitest.Unwrapped(lesson.Text), tuitest.Unwrapped(lesson.Steps[0].Text), "FOREIGN RELEASE", "What would have stopped it: setpx-lua"} {
+	for _, want := range []string{tuitest.Unwrapped(lesson.Text), tuitest.Unwrapped(lesson.Steps[0].Text), "FOREIGN RELEASE", "Withstands this run: setpx-lua"} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("%q was not shown", want)
 		}
@@ -324,7 +324,7 @@ func TestTitleAndNamedKey(t *testing.T) {
 			if strings.Contains(v, "Locks on a Monday") != (p.Pos == 0) {
 				t.Errorf("the title at event %d:\n%s", p.Pos, v)
 			}
-			if foot := v[strings.LastIndex(v, "\n")+1:]; strings.Contains(v, "(c, enter)") {
+			if foot := v[strings.LastIndex(v, "\n")+1:]; strings.Contains(v, "(c enter compares)") {
 				if named++; strings.Count(foot, " c compare") != 1 {
 					t.Errorf("the footer lacks the key, or has it twice: %s", foot)
 				}

@@ -176,7 +176,7 @@ func (r *Remedy) Stops() bool { return len(r.Still) == 0 }
 // Recommended reports whether the lock can be ticked as what would have stopped it: it stops it, and is not bad.
 func (r *Remedy) Recommended() bool { return r.Stops() && !r.Bad }
 
-// Text says which lock would have stopped a failure; or first that it fails, too, and then what it would have stopped. Of a
+// Text says which lock withstands the run, and recommends it for no other; or that it fails, too, and what it doesn't show. Of a
 // lock that is bad, or comes later in the lesson, it says so, and what it falls to elsewhere.
 func (r *Remedy) Text(key string) string {
 	name := r.Name
@@ -188,13 +188,13 @@ func (r *Remedy) Text(key string) string {
 	}
 	falls := ""
 	if r.Falls != "" {
-		falls = ", and still falls to " + r.Falls
+		falls = ", but still falls to " + r.Falls
 	}
 	switch {
 	case !r.Stops():
 		return fmt.Sprintf("%s shows %s here all the same, but not the %s (%s).", name, r.Still, r.Code, key)
 	case r.Later || r.Bad:
-		return fmt.Sprintf("%s would have stopped it%s (%s).", name, falls, key)
+		return fmt.Sprintf("%s withstands this run%s (%s).", name, falls, key)
 	}
-	return fmt.Sprintf("What would have stopped it: %s (%s).", name, key)
+	return fmt.Sprintf("Withstands this run: %s (%s).", name, key)
 }
