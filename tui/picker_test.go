@@ -78,7 +78,8 @@ func TestNumbersCanBeTyped(t *testing.T) {
 	}
 }
 
-// No sign stands beside an ok before it is known whether the lock is broken anyway: until then it is a bare word.
+// No sign stands beside an ok before it is known whether the lock is broken anyway: until then it is to come, as the
+// legend has it; and of a bad lock it is said under what it fails.
 func TestOkWaitsForTheLock(t *testing.T) {
 	lib := tuitest.Only("extend-unchecked")
 	app := tuitest.HandmadeApp(lib, tuitest.PlainTheme(false))
@@ -86,14 +87,15 @@ func TestOkWaitsForTheLock(t *testing.T) {
 	p := picker.Strategies(app, "Which?", sc, 0, nil)
 	badge := func() string { return p.Items[lock].Badge().Text }
 	app.Grid.At(sc, lock).Known = true // it has come out ok, and nothing else is known
-	if got := badge(); got != "ok" {
+	if got := badge(); got != app.Theme.Wants+app.Theme.Wants {
 		t.Errorf("%s shows %s before anything is known of it elsewhere", lib.Strategies[lock].Name, got)
 	}
 	a := tuitest.Open(t, 80, 24, app, p, nil)
 	if got := badge(); got != "(ok)" {
 		t.Errorf("in the end %s shows %s", lib.Strategies[lock].Name, got)
 	}
-	if !strings.Contains(a.View(), "(ok) but a bad lock") {
+	p.At = lock
+	if v := a.View(); !strings.Contains(v, "(ok) but a bad lock") || !strings.Contains(v, "no property broke here, but it is a bad lock: under ") {
 		t.Errorf("the list doesn't say what its signs mean:\n%s", a.View())
 	}
 }
@@ -104,7 +106,7 @@ func TestCompareSaysWhatALockWithstands(t *testing.T) {
 	app := tuitest.HandmadeApp(lib, tuitest.PlainTheme(false))
 	p := picker.Compare(app, lib.Named("pause-past-ttl"), lib.Strategy("setpx-lua"), 0)
 	a := tuitest.Open(t, 80, 24, app, p, nil)
-	for lock, want := range map[string]string{"fenced": ": shows no SW", "redlock": ""} {
+	for lock, want := range map[string]string{"fenced": "; it avoids SW", "redlock": ""} {
 		p.At = lib.Strategy(lock)
 		if first := strings.TrimRight(strings.Split(a.View(), "\n")[0], " "); !strings.HasSuffix(first, fmt.Sprintf("row %d of %d%s", p.At+1, len(p.Items), want)) {
 			t.Errorf("of %s it is said: %s", lock, first)

@@ -2,7 +2,6 @@ package picker
 
 import (
 	"slices"
-	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -16,7 +15,7 @@ func Strategies(app *screen.App, title string, scenario, current int, choose fun
 	items := make([]Item, len(app.Library.Strategies))
 	for i, st := range app.Library.Strategies {
 		items[i] = Item{Name: st.Name, About: st.Summary, Badge: func() draw.Span { return app.Grid.Badge(scenario, i, &app.Theme.Glyphs) },
-			Outcome: func() string { return st.Name + ": " + app.Grid.At(scenario, i).Text() }}
+			Outcome: func() string { return st.Name + ": " + app.Grid.Text(scenario, i) }}
 	}
 	return &Picker{App: app, Title: title, Items: items, At: current, Current: current, wanted: app.Grid.WantRow(scenario), Choose: choose}
 }
@@ -26,7 +25,7 @@ func Scenarios(app *screen.App, title string, current, strategy int, choose func
 	items := make([]Item, len(app.Library.Scenarios))
 	for i, sc := range app.Library.Scenarios {
 		items[i] = Item{Name: sc.Name, About: sc.Title + ": " + sc.Shows, Badge: func() draw.Span { return app.Grid.Badge(i, strategy, &app.Theme.Glyphs) },
-			Outcome: func() string { return sc.Name + ": " + app.Grid.At(i, strategy).Text() }}
+			Outcome: func() string { return sc.Name + ": " + app.Grid.Text(i, strategy) }}
 	}
 	return &Picker{App: app, Title: title, Items: items, At: current, Current: current, wanted: app.Grid.WantColumn(strategy), Choose: choose}
 }
@@ -46,7 +45,7 @@ func Compare(app *screen.App, scenario, strategy, pos int) *Picker {
 		if len(spared) == 0 {
 			return ""
 		}
-		return ": shows no " + strings.Join(spared.Strings(), ", no ")
+		return "; it avoids " + trace.List(spared.Strings())
 	}
 	p.At = (strategy + 1) % len(app.Library.Strategies) // with itself there is nothing to compare
 	return p

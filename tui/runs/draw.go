@@ -221,11 +221,7 @@ func (m *Runs) story(width, rows int) []draw.Line {
 		return []draw.Line{lock}
 	}
 	sc, f := m.Library.Scenarios[scenario], m.Grid.At(scenario, strategy)
-	text := f.Text()
-	by, codes, _ := m.Grid.Flaw(strategy)
-	if f.Known && len(f.Verdict) == 0 && codes != nil {
-		text = fmt.Sprintf("no property broke here, which recommends nothing: under %s it shows %s", by, codes)
-	}
+	text := m.Grid.Text(scenario, strategy)
 	about := append(described(sc.Title, sc.Shows, width), described(st.Name, st.Summary, width)...)
 	lines := draw.Line{f.Sign(&m.Theme.Glyphs), draw.Text(" "+text, draw.Plain)}.Hanging(width)
 	if m.Grid.Unexpected(scenario, strategy) {

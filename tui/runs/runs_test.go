@@ -160,7 +160,7 @@ func TestAnOkThatSaysNothing(t *testing.T) {
 	a, h := openReal(t, "crash-holding", "late-release", "pause-past-ttl")
 	setnx, right := a.Library.Strategy("setnx"), a.Library.Strategy("setpx-lua")
 	h.show(a.Library.Named("pause-past-ttl"), setnx)
-	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, "which recommends nothing: under crash-holding it shows PD") {
+	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, "but it is a bad lock: under crash-holding it shows PD") {
 		t.Errorf("setnx under a pause is told as\n%s", a.View())
 	}
 	glyphs := &a.Theme.Glyphs

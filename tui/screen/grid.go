@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"fmt"
 	"runtime"
 	"slices"
 	"strings"
@@ -192,7 +193,7 @@ func (g *Grid) Unexpected(scenario, strategy int) bool {
 
 // Badge is a finding in at most five columns: a glyph and a word, so that no
 // colour is needed to read it. The ok of a lock that is broken anyway is in brackets; until
-// that is known, it is a bare word.
+// that is known, it is still to come.
 func (g *Grid) Badge(scenario, strategy int, glyphs *draw.Glyphs) draw.Span {
 	f := g.At(scenario, strategy)
 	s := f.Badge(glyphs)
@@ -201,7 +202,7 @@ func (g *Grid) Badge(scenario, strategy int, glyphs *draw.Glyphs) draw.Span {
 		case codes != nil:
 			s = draw.Text("(ok)", draw.Dim)
 		case !settled:
-			s = draw.Text("ok", draw.Dim)
+			s = (&Cell{}).Badge(glyphs)
 		}
 	}
 	if g.Unexpected(scenario, strategy) {
@@ -248,6 +249,22 @@ func (f *Cell) Text() string {
 		words = append(words, code.String()+" "+code.Name())
 	}
 	return strings.Join(words, ", ")
+}
+
+// Text is the outcome of a run in words. Of a run that broke nothing it says, too, whether that recommends the lock.
+func (g *Grid) Text(scenario, strategy int) string {
+	f := g.At(scenario, strategy)
+	text := f.Text()
+	if !f.Known || f.err != nil || len(f.Verdict) > 0 {
+		return text
+	}
+	switch by, codes, settled := g.Flaw(strategy); {
+	case codes != nil:
+		return fmt.Sprintf("%s here, but it is a bad lock: under %s it shows %s", text, by, codes)
+	case !settled:
+		return text + " here; whether it is a bad lock is still to come"
+	}
+	return text
 }
 
 // notRun is the badge of a run that can't be made.
