@@ -236,6 +236,10 @@ func (d *Decide) enter() screen.Outcome {
 	case d.toAsk() > 0:
 		d.goOn()
 	default:
+		if _, waiting := d.advice(); waiting > 0 {
+			d.said = fmt.Sprintf("still computing the runs: %s goes to them once they are made", d.Keys.Enter.Help().Key)
+			break
+		}
 		d.at = min(questions, questions+len(d.listed)-1)
 	}
 	return screen.Outcome{}
@@ -269,9 +273,9 @@ func (d *Decide) FooterKeys() []key.Binding {
 	switch asked := d.toAsk(); {
 	case d.at >= questions:
 		keys, back = []key.Binding{screen.As(k.Enter, "play the run"), screen.Pair(k.Up, k.Down, "run")}, screen.As(back, "the questions")
-	case asked == 0:
+	case asked == 0 && len(d.listed) > 0:
 		keys = append(keys, screen.As(k.Enter, "the runs"))
-	case d.given[d.at]:
+	case asked > 0 && d.given[d.at]:
 		keys = append(keys, screen.As(k.Enter, "next open question"))
 	}
 	if len(d.claims) > 0 {

@@ -489,6 +489,26 @@ func TestNoAnswerLeadsAnywhereTooEarly(t *testing.T) {
 	}
 }
 
+// Before the runs are made that a lock takes, the screen says that it computes, no key is offered that leads to runs, and enter says why.
+func TestEnterSaysThatRunsAreToCome(t *testing.T) {
+	app := tuitest.HandmadeApp(screen.NewLibrary(), tuitest.PlainTheme(false))
+	d := New(app)
+	d.given = [questions]bool{true, true, true}
+	c := draw.NewCanvas(80, 24, app.Theme.More)
+	d.Draw(c, draw.Rect(0, 0, 80, 23))
+	if v := c.Render(app.Theme); !strings.Contains(v, "Still computing: ") {
+		t.Errorf("while runs are made:\n%s", v)
+	}
+	for _, k := range d.FooterKeys() {
+		if k.Help().Desc == "the runs" {
+			t.Error("enter is offered before there are runs")
+		}
+	}
+	if d.Update(tuitest.KeyMsg("enter")); d.at >= questions || !strings.Contains(d.said, "still computing the runs") {
+		t.Errorf("after enter: at %d, %q", d.at, d.said)
+	}
+}
+
 // Every breach of a claim that names a run can be played, with enter, and comes into sight by the arrow alone.
 func TestBreachesCanBePlayed(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {200, 60}} {

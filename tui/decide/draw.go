@@ -66,7 +66,7 @@ func (d *Decide) Draw(c *draw.Canvas, r draw.Rectangle) {
 		}
 		d.tell(&told, func(b brevity) []string { return d.told(&a, &rest, b) }, a.Enough, a.Lock.Name, room, r.H)
 	default:
-		told.Add(draw.Dim, "", fmt.Sprintf("%s still to come ...", draw.Plural(waiting, "run")))
+		told.Add(draw.Dim, "", fmt.Sprintf("Still computing: %s to come until a lock can be named. The answers can be changed meanwhile.", draw.Plural(waiting, "run")))
 	}
 	rows := len(told.Lines)
 	if d.toAsk() > 0 {
