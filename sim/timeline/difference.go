@@ -20,7 +20,7 @@ func (al *Alignment) Differences(step int) (all []string) {
 		x, y := a.Clients[n].words(), b.Clients[n].words()
 		for i := range x {
 			if x[i] != y[i] {
-				all = append(all, fmt.Sprintf("%s %s above, and %s below", name, x[i], y[i]))
+				all = append(all, fmt.Sprintf("%s %s above, and %s below", name, x[i], y[i])+al.margins(n, i, step))
 				break // the rest follows from it, or comes with it
 			}
 		}
@@ -34,6 +34,19 @@ func (al *Alignment) Differences(step int) (all []string) {
 	return all
 }
 
+// margins says of a client whose lease lives in one run only what was taken off it, in brackets: it ends earlier than the other for
+// that. It is empty where that is no difference.
+func (al *Alignment) margins(client, word, step int) string {
+	above, below := al.Runs[0].MarginOf(client, al.Steps[step][0]), al.Runs[1].MarginOf(client, al.Steps[step][1])
+	switch {
+	case word != wordLive || above == below:
+		return ""
+	case above != "":
+		return " (above " + above + ")"
+	}
+	return " (below " + below + ")"
+}
+
 // Unlike are the clients that stand otherwise in one run than in the other at a step, but for the probe.
 func (al *Alignment) Unlike(step int) (clients []int) {
 	a, b := &al.Runs[0].Moments[al.Steps[step][0]], &al.Runs[1].Moments[al.Steps[step][1]]
@@ -44,6 +57,9 @@ func (al *Alignment) Unlike(step int) (clients []int) {
 	}
 	return clients
 }
+
+// wordLive is the place of the lease among the words of a client.
+const wordLive = 3
 
 // words say how a client stands, the most telling first.
 func (c *Client) words() [7]string {

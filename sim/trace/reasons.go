@@ -195,6 +195,22 @@ func (t *Trace) leaseOf(given *Event) (asked, margin time.Duration, known bool) 
 	return 0, 0, false
 }
 
+// MarginOf says what was taken off the lease that a client was last given in so many of the first events: "10s less 102ms for
+// drift". It is empty if nothing was, or that isn't known.
+func (t *Trace) MarginOf(client, events int) string {
+	for i := events - 1; i >= 0; i-- {
+		e := &t.Events[i]
+		if e.Client != client || e.Kind != KindGranted && e.Kind != KindExtended {
+			continue
+		}
+		if _, margin, known := t.leaseOf(e); known && margin > 0 {
+			return fmt.Sprintf("%s less %s for drift", Duration(t.TTL), Duration(margin))
+		}
+		return ""
+	}
+	return ""
+}
+
 // lifeOf says how long the record lived that an event drops, if its server's clock has counted as the others do:
 // the milliseconds that it was given, and the last of them through to its end.
 func (t *Trace) lifeOf(e *Event) string {

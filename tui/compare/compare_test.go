@@ -108,6 +108,29 @@ func TestCauseIsTold(t *testing.T) {
 	}
 }
 
+// Where a lease is over in one run and not in the other because one lock takes something off it for drift, that is said.
+func TestMarginOfALeaseIsToldWhereItDiffers(t *testing.T) {
+	lib := screen.NewLibrary()
+	app := tuitest.RealApp(lib, tuitest.PlainTheme(false))
+	m := New(app, screen.CompareMsg{Scenario: lib.Named("pause-past-ttl"), Strategies: [2]int{lib.Strategy("naive-del"), lib.Strategy("redlock")}})
+	a := tuitest.Open(t, 80, 24, app, m, nil)
+	told := 0
+	for i := range m.alignment.Steps {
+		words := strings.Join(m.alignment.Differences(i), "; ")
+		if !strings.Contains(words, "has a live lease above, and has not below") {
+			continue
+		}
+		m.at = i
+		if want := "(below 10s less 102ms for drift)"; !strings.Contains(words, want) || !strings.Contains(tuitest.Unwrapped(a.View()), tuitest.Unwrapped(want)) {
+			t.Errorf("step %d: %s\n%s", i, words, a.View())
+		}
+		told++
+	}
+	if told == 0 {
+		t.Error("no lease is over earlier below")
+	}
+}
+
 // The key for the next difference goes round them, and says what differs at each; where there is one
 // difference or none, it says that.
 func TestDifferencesAreToldInTurn(t *testing.T) {
