@@ -280,6 +280,9 @@ func TestNumbersOfRunsAddUp(t *testing.T) {
 		if all != len(scenarios.Names()) || decide != len(d.Runs) || idle != d.Idle || out != len(a.Without()) || decide+idle+out+others != all {
 			t.Errorf("%v: of %d runs %d decide and %d test nothing, and it is said: %s", a, len(scenarios.Names()), len(d.Runs), d.Idle, m[0])
 		}
+		if none := fmt.Sprintf("None of the %d shows", decide); d.Enough && !strings.Contains(text, none) {
+			t.Errorf("%v: of which runs none fails isn't said: %s", a, text)
+		}
 		sum := 0
 		for _, part := range strings.Split(last[3], ", ") {
 			n, _, _ := strings.Cut(part, " ")

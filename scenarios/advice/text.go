@@ -135,7 +135,11 @@ func (a *Advice) covered(whole bool) string {
 	}
 	accepted := a.accepted()
 	forbidden := slices.DeleteFunc(a.Answers.Forbids(), func(c trace.Code) bool { return slices.Contains(accepted, c) })
-	text := fmt.Sprintf("None shows what your answers forbid: no %s.", names(forbidden))
+	text := "None"
+	if whole { // other runs have been counted in between
+		text += fmt.Sprintf(" of the %d", len(a.Runs))
+	}
+	text += fmt.Sprintf(" shows what your answers forbid: no %s.", names(forbidden))
 	allowed := a.allowed()
 	if len(allowed) > 0 {
 		text += fmt.Sprintf(" They do show %s, which aren't forbidden", names(allowed))
