@@ -101,10 +101,10 @@ func (p *Player) tellNote(t *draw.Paragraphs, n trace.Note, at string) {
 }
 
 // shown are the violations that are told at the cursor: those that are complete there, and
-// the one whose evidence the reader goes round.
+// the one whose evidence the reader goes round. Who merely goes back is told of none that is complete only later.
 func (p *Player) shown() (all []timeline.Breach) {
 	for i, b := range p.Run.Breaches {
-		if b.Pos == p.Pos || i == p.picked && p.Pos > 0 && slices.Contains(p.proof(), p.Run.Event(p.Pos).Seq) {
+		if b.Pos == p.Pos || i == p.picked && p.proving && slices.Contains(p.proof(), p.Run.Event(p.Pos).Seq) {
 			all = append(all, b)
 		}
 	}

@@ -763,3 +763,28 @@ func TestRehearsalTellsTheAuthor(t *testing.T) {
 		t.Errorf("the room is told again:\n%s", v)
 	}
 }
+
+// Whoever goes back sees at each stop what stood there on the way on, and nothing of what has come after it: a violation that
+// is complete later is not told at an event that proves it.
+func TestBackShowsWhatOnHasShown(t *testing.T) {
+	for _, lock := range []string{"naive-del", "setpx-lua"} {
+		a, p := openOwn(t, lateTalk, lock)
+		on, between := map[int]string{}, 0
+		for ; p.Pos < p.Run.Last(); a.Press("enter") {
+			if e := p.Run.Event(p.Pos); p.scroll == 0 {
+				on[p.Pos] = a.View()
+				if _, fresh := p.Run.Breached(p.Pos); e != nil && p.Run.Proves(e) && len(fresh) == 0 {
+					between++
+				}
+			}
+		}
+		if between == 0 {
+			t.Errorf("%s: the key stops at no event that proves what is complete only later", lock)
+		}
+		for a.Press("pgup"); p.Pos > 0; a.Press("pgup") {
+			if v := a.View(); v != on[p.Pos] {
+				t.Errorf("%s, back at %d:\n%s\non the way on:\n%s", lock, p.Pos, v, on[p.Pos])
+			}
+		}
+	}
+}
