@@ -178,21 +178,26 @@ func (p *Player) tellLesson(t *draw.Paragraphs) {
 }
 
 // tellEnd gives the verdict of the run, and the reason: in the scenario's words if it has any
-// for this verdict, and else in the monitors'.
+// for this verdict, and else in the monitors'. That the script expects something else, or nothing, is for its author.
 func (p *Player) tellEnd(t *draw.Paragraphs) {
 	sc, lock, verdict := p.Library.Scenarios[p.scenario], p.Run.Strategy, p.Run.Verdict()
 	f := screen.Cell{Known: true, Verdict: verdict}
 	text, met := p.Run.Expectation()
+	if !met && p.forClass() {
+		text = ""
+	}
 	sign := f.Sign(&p.Theme.Glyphs)
 	if text != "" && met { // no cross beside the tick that follows
 		sign = draw.Text("verdict", draw.Dim)
 	}
 	t.Lines = append(t.Lines, draw.Line{draw.Text(" ", draw.Plain), sign, draw.Text(" "+f.Text(), draw.Strong)})
-	switch {
+	switch aside := draw.Either(p.Rehearsing, "~ ", ""); {
+	case text != "" && met:
+		t.Add(draw.Good, p.Theme.Granted+" ", trace.Capital(text)+".")
 	case text != "":
-		t.Add(map[bool]draw.Ink{true: draw.Good, false: draw.Breach}[met], draw.Either(met, p.Theme.Granted, p.Theme.Bad)+" ", trace.Capital(text)+".")
-	case sc.Path() != "" && p.Title == "":
-		t.Add(draw.Dim, "", "The script doesn't say what it expects of "+lock+".")
+		t.Add(draw.Breach, aside+p.Theme.Bad+" ", trace.Capital(text)+".")
+	case met && !p.forClass() && sc.Path() != "" && p.Title == "":
+		t.Add(draw.Dim, aside, "The script doesn't say what it expects of "+lock+".")
 	}
 	if spared := p.Run.Withstood(); len(verdict) > 0 && spared != "" {
 		t.Add(draw.Good, p.Theme.Reject+" ", spared)

@@ -279,9 +279,8 @@ func (p *Player) show(l loadedMsg) {
 
 // showAgain shows a new version of a script at the place where the old one stood, and says so: also if that place has moved.
 func (p *Player) showAgain(run *timeline.Timeline, from int) {
-	_, met := run.Expectation()
 	p.Notice = changed
-	if !p.Teaching || !met { // no class is told how its run will end
+	if !p.forClass() { // that is not told how its run will end
 		p.Notice = "The file has changed: " + run.Outcome() + "."
 	}
 	if p.Run == nil {
@@ -353,7 +352,7 @@ func (p *Player) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 			p.autoplay, p.watched = false, true
 			p.quiz.OnlyFew()
 			p.Notice = "The run plays by itself: " + p.Keys.Play.Help().Key + " stops it."
-			return p.togglePlay(), screen.Outcome{}
+			return p.TogglePlay(), screen.Outcome{}
 		}
 		return p.watch(msg.load, msg.of), screen.Outcome{}
 	case watchMsg:
@@ -413,7 +412,7 @@ func (p *Player) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 	case key.Matches(k, p.Keys.Sandbox):
 		return nil, screen.Outcome{To: screen.SandboxMsg{Strategy: p.Strategy, Scenario: p.scenario, Trace: p.Run.Trace, Pos: p.Pos}}
 	case key.Matches(k, p.Keys.Play):
-		return p.togglePlay(), screen.Outcome{}
+		return p.TogglePlay(), screen.Outcome{}
 	case p.moves(k):
 		p.playing, p.watched = false, false
 	default:
@@ -738,7 +737,8 @@ func (p *Player) setSpeed(speed int) {
 	p.Notice = fmt.Sprintf("speed %d of %d", p.speed, mostSpeed)
 }
 
-func (p *Player) togglePlay() tea.Cmd {
+// TogglePlay plays the run, from the beginning where it stands at the end, or stops it.
+func (p *Player) TogglePlay() tea.Cmd {
 	p.playing = !p.playing
 	if !p.playing {
 		p.watched = false
@@ -749,10 +749,6 @@ func (p *Player) togglePlay() tea.Cmd {
 	}
 	return p.later()
 }
-
-// TogglePlay plays the run, from the beginning where it stands at the end, or stops it: for screens in
-// which other keys move the cursor.
-func (p *Player) TogglePlay() tea.Cmd { return p.togglePlay() }
 
 // later sets the timer for the next step. There is never more than one that counts.
 func (p *Player) later() tea.Cmd {

@@ -131,12 +131,19 @@ func (p *Present) rehearse() {
 	}
 }
 
-// asides counts the notes for the author of the run's script.
+// asides counts the notes for the author of the run's script. The last one is at its end, where the verdict isn't what the script
+// expects, or it expects nothing.
 func (p *Present) asides() (n int) {
-	for i := 0; p.Run != nil && p.showings[p.at].Scenario.Path() != "" && i < len(p.Run.Notes); i++ {
+	if p.Run == nil || p.showings[p.at].Scenario.Path() == "" {
+		return 0
+	}
+	for i := range p.Run.Notes {
 		if p.Run.Notes[i].Kind == trace.NoteMissed {
 			n++
 		}
+	}
+	if text, met := p.Run.Expectation(); text == "" || !met {
+		n++
 	}
 	return n
 }

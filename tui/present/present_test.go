@@ -16,6 +16,7 @@ import (
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
+	"lockstep/tui/draw"
 	"lockstep/tui/quiz"
 	"lockstep/tui/screen"
 	"lockstep/tui/tuitest"
@@ -172,13 +173,18 @@ func TestFileIsWatched(t *testing.T) {
 	}
 }
 
-// A class isn't told how the run will end that its teacher has changed, unless that is not what the script expects.
+// A class isn't told how the run will end that its teacher has changed, also if that is not what the script expects: that is for
+// the rehearsal.
 func TestChangedFileKeepsTheEnd(t *testing.T) {
 	a, p, own := open(t, 100, 30)
 	for p.at == 0 {
 		a.Press("enter")
 	}
-	for version, expected := range []string{"ok", "[DG]"} {
+	for version, expected := range []string{"ok", "[DG]", "ok", "[DG]"} {
+		rehearses := version > 1
+		if version == 2 {
+			a.Press("T")
+		}
 		write(t, own, "Words.", version+2)
 		text, err := os.ReadFile(own)
 		if err == nil {
@@ -188,8 +194,27 @@ func TestChangedFileKeepsTheEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		a.Fire()
-		if v := a.View(); strings.Contains(v, "the verdict is") != (version == 1) {
-			t.Errorf("%s is expected:\n%s", expected, v)
+		if v := a.View(); strings.Contains(v, "the verdict is") != rehearses {
+			t.Errorf("%s is expected, rehearsal %v:\n%s", expected, rehearses, v)
+		}
+	}
+}
+
+// That a verdict is not what the script expects, or that it expects nothing, is for the author: it is told in the rehearsal, as a note.
+func TestExpectationIsTheAuthors(t *testing.T) {
+	const want, none = "Not as expected: ", "The script doesn't say what it expects of naive-del."
+	for note, expected := range map[string]string{want: "expect:\n  - {verdict: ok, under: [naive-del]}\n", none: ""} {
+		a, p := openOwn(t, lateTalk+expected, "naive-del")
+		a.Press("G")
+		if v := tuitest.Unwrapped(a.View()); p.Pos != p.Run.Last() || strings.Contains(v, want) || strings.Contains(v, none) || !strings.Contains(v, "T ~ notes") {
+			t.Errorf("%q: the room is told, or the key isn't named:\n%s", note, a.View())
+		}
+		if a.Press("T"); !strings.Contains(a.View(), "Rehearsal: notes for") {
+			t.Errorf("%q: it isn't counted:\n%s", note, a.View())
+		}
+		a.Press("down down down down down down down down down")
+		if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, "~ "+draw.Either(note == want, p.Theme.Bad+" ", "")+note) {
+			t.Errorf("%q: the author isn't told:\n%s", note, a.View())
 		}
 	}
 }
