@@ -4,30 +4,62 @@ import (
 	"fmt"
 	"slices"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"lockstep/scenarios"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 )
 
-// note keeps what the run shows. Where the script has changed, what other locks have shown under it is forgotten.
-func (p *Present) note(again bool) {
-	for i := range p.showings {
-		if again && p.showings[i].Scenario.Name == p.showings[p.at].Scenario.Name {
-			delete(p.seen, i)
-		}
+// againMsg is what the run of a lock comes to, which was shown under another version of its script.
+type againMsg struct {
+	scenario *scenarios.Scenario
+	lock     string
+	verdict  trace.Verdict
+}
+
+// first is the first showing under the script of the one at hand.
+func (p *Present) first() int {
+	return slices.IndexFunc(p.showings, func(s scenarios.Showing) bool { return s.Scenario.Name == p.showings[p.at].Scenario.Name })
+}
+
+// note keeps what the run shows. Where its script has changed, the first run under it is made again, unseen: what it has shown
+// counts as long as it still would.
+func (p *Present) note(changed bool) tea.Cmd {
+	if p.Run == nil {
+		return nil
 	}
-	if p.Run != nil {
-		p.seen[p.at] = p.Run.Verdict()
+	p.seen[p.at] = p.Run.Verdict()
+	first := p.first()
+	if _, shown := p.seen[first]; !changed || !shown || first == p.at {
+		return nil
+	}
+	run, seed, st, sc := p.Library.Run, p.Seed, p.showings[first].Strategy, p.Library.Scenarios[scenarioOf(p.Library, &p.showings[first])]
+	return func() tea.Msg {
+		t, err := run(sc, st, seed)
+		if err != nil {
+			return nil
+		}
+		return againMsg{sc, st.Name, t.Verdict()}
+	}
+}
+
+// learn takes in what a run has come to, if its script is still that.
+func (p *Present) learn(m againMsg) {
+	if sc := p.Library.Scenario(m.scenario); sc >= 0 {
+		p.Grid.Learn(sc, p.Library.Strategy(m.lock), m.verdict)
 	}
 }
 
 // contrast says at the end of a run what the first one under the same script has shown and this one hasn't, and
-// the other way round.
+// the other way round: as long as that one would show the same.
 func (p *Present) contrast(t *draw.Paragraphs) {
-	here := &p.showings[p.at]
-	first := slices.IndexFunc(p.showings, func(s scenarios.Showing) bool { return s.Scenario.Name == here.Scenario.Name })
+	here, first := &p.showings[p.at], p.first()
 	before, known := p.seen[first]
 	if !known || first == p.at || len(before) == 0 || p.showings[first].Strategy.Name == here.Strategy.Name {
+		return
+	}
+	if would := p.Grid.At(scenarioOf(p.Library, &p.showings[first]), p.Library.Strategy(p.showings[first].Strategy.Name)); !would.Known || !slices.Equal(would.Verdict, before) {
 		return
 	}
 	now := p.Run.Verdict()

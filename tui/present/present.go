@@ -35,7 +35,7 @@ type Present struct {
 	teaching  bool // the app's mode before, which comes back
 	rehearses bool // the room is empty: the author of a script is told what is for an author
 
-	seen map[int]trace.Verdict // what the showings have shown that were run, of the versions of their scripts that there are
+	seen map[int]trace.Verdict // by the showings that were run, what they have shown
 }
 
 // New presents a playlist from its beginning. It has at least one showing, and the library has all of them.
@@ -48,13 +48,17 @@ func New(app *screen.App, list scenarios.Playlist) *Present {
 
 func (p *Present) playerOf(app *screen.App) *player.Player {
 	s := &p.showings[p.at]
-	sc := app.Library.Scenario(s.Scenario)
-	if sc < 0 { // its file has changed since
-		sc = max(app.Library.Named(s.Scenario.Name), 0)
-	}
-	shown := player.New(app, app.Library.Strategy(s.Strategy.Name), sc)
+	shown := player.New(app, app.Library.Strategy(s.Strategy.Name), scenarioOf(app.Library, s))
 	shown.Measure, shown.OwnQuestions, shown.Scrolls, shown.Rehearsing = longestTold, true, true, p.rehearses
 	return shown
+}
+
+// scenarioOf is the place of a showing's scenario in a library.
+func scenarioOf(lib *screen.Library, s *scenarios.Showing) int {
+	if sc := lib.Scenario(s.Scenario); sc >= 0 {
+		return sc
+	}
+	return max(lib.Named(s.Scenario.Name), 0) // its file has changed since
 }
 
 // FitsAnyWindow has small windows show what they can.
@@ -64,10 +68,14 @@ func (p *Present) FitsAnyWindow() {}
 func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 	k, is := msg.(tea.KeyMsg)
 	if !is {
+		if again, is := msg.(againMsg); is {
+			p.learn(again)
+			return nil, screen.Outcome{}
+		}
 		had := p.Run
 		cmd, out := p.Player.Update(msg)
 		if p.Run != had {
-			p.note(had != nil)
+			cmd = tea.Batch(cmd, p.note(had != nil))
 		}
 		if p.backward && had == nil && p.Run != nil {
 			p.backward = false

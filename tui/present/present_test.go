@@ -530,6 +530,30 @@ func TestContrastWithTheFirstRun(t *testing.T) {
 	}
 }
 
+// What the first run has shown stays said when the script changes, as long as that run would show it again.
+func TestContrastOutlivesEdits(t *testing.T) {
+	const before = "Run 1, with naive-del, has shown "
+	a, p := openOwn(t, lateTalk, "naive-del", "setpx-lua")
+	for p.at == 0 {
+		a.Press("enter")
+	}
+	file := p.showings[0].Scenario.Path()
+	for i, edit := range []struct {
+		old, new string
+		said     bool
+	}{{"title:", "# A comment.\ntitle:", true}, {"setup:\n", "setup:\n  ttl: 60s\n", false}, {"", "", true}, {"  - run: Anna\n", "  - rum: Anna\n", true}} {
+		at := time.Unix(int64(4_000_000+i), 0)
+		if err := os.WriteFile(file, []byte(strings.Replace(lateTalk, edit.old, edit.new, 1)), 0o600); err != nil || os.Chtimes(file, at, at) != nil {
+			t.Fatal(err)
+		}
+		a.Fire()
+		a.Press("G")
+		if v := tuitest.Unwrapped(a.View()); strings.Contains(v, before) != edit.said {
+			t.Errorf("after %q in the place of %q:\n%s", edit.new, edit.old, a.View())
+		}
+	}
+}
+
 // Where evidence is numbered in the diagram, its lines are among the words, if need be below the last row: one key goes there.
 func TestNumberedEvidenceIsTold(t *testing.T) {
 	app := tuitest.RealApp(screen.NewLibrary(), tuitest.PlainTheme(false))
