@@ -51,6 +51,17 @@ func (p problems) Error() string {
 // Unwrap gives the mistakes to package errors.
 func (p problems) Unwrap() []error { return p }
 
+// First is the first mistake alone, and how many others there are: for where there is no room for more.
+func First(err error) (first string, others int) {
+	if all := (problems)(nil); errors.As(err, &all) {
+		first, others = all[0].Error(), len(all)-1
+	} else {
+		first = err.Error()
+	}
+	first, _, _ = strings.Cut(first, "\n")
+	return first, others
+}
+
 // both are two results as one: nil, a mistake, or several, each once.
 func both(err, more error) error {
 	var all problems

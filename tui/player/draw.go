@@ -277,16 +277,19 @@ func (p *Player) drawMode(c *draw.Canvas, rule draw.Rectangle) draw.Rectangle {
 		return rule
 	}
 	_, stale := p.Stale[p.scenario] // of which there is more to say
-	mode := draw.Line{draw.Text(draw.Either(stale, " for a class; ", " for a class: questions wait, nothing is scored; "), draw.Strong), draw.Text(p.Keys.Teach.Help().Key, draw.Here), draw.Text(" ends it ", draw.Strong)}
+	mode := draw.Line{draw.Text(draw.Either(stale || p.ofFile(), " for a class; ", " for a class: questions wait, nothing is scored; "), draw.Strong), draw.Text(p.Keys.Teach.Help().Key, draw.Here), draw.Text(" ends it ", draw.Strong)}
 	c.Line(rule.X+rule.W-mode.Width()-1, rule.Y, mode.Width(), mode)
 	rule.W -= mode.Width()
 	return rule
 }
 
 // DrawNotice draws a notice or a prompt on a rule, where it hides nothing of the run; and on the rule at the top, which can be the same,
-// that the run is out of date, and why.
+// that the run is out of date, and why, or that there is a new one of the file.
 func (p *Player) DrawNotice(c *draw.Canvas, top, rule draw.Rectangle) {
 	said := p.Notice
+	if p.ofFile() {
+		rule = top
+	}
 	if p.find.asking() {
 		said = p.find.prompt(&p.Keys)
 	}

@@ -279,10 +279,7 @@ func (p *Player) show(l loadedMsg) {
 
 // showAgain shows a new version of a script at the place where the old one stood, and says so: also if that place has moved.
 func (p *Player) showAgain(run *timeline.Timeline, from int) {
-	p.Notice = changed
-	if !p.forClass() { // that is not told how its run will end
-		p.Notice = "The file has changed: " + run.Outcome() + "."
-	}
+	p.Notice = changed + draw.Either(p.forClass(), "a new run", run.Outcome()) + "." // no class is told how its run will end
 	if p.Run == nil {
 		p.Display(run, min(from, run.Last()))
 		return

@@ -1,7 +1,6 @@
 package player
 
 import (
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -56,8 +55,11 @@ func (p *Player) look(m watchMsg) tea.Cmd {
 	}
 }
 
-// changed says what is on the screen.
-const changed = "The file has changed: a new run."
+// changed begins what is said of a new version on the screen.
+const changed = "The file has changed: "
+
+// ofFile reports whether the notice is of the file, and not of a key: it stands where the file's errors do.
+func (p *Player) ofFile() bool { return strings.HasPrefix(p.Notice, changed) }
 
 // reread runs a new version, and goes to the same place in it. A file that can't be read or
 // run leaves the run as it is.
@@ -74,17 +76,13 @@ func (p *Player) reread(m fileMsg) tea.Cmd {
 		p.from = p.Pos
 		cmd := p.reload(-1)
 		p.rerun = true
-		p.Notice = changed
+		p.Notice = changed + "a new run."
 		return cmd
 	}
 	return p.watch(m.load, m.of)
 }
 
-// fail keeps the run that is shown, and has it said as long as that is so that it is not the file's, and why: in one line,
-// which has room for one mistake.
+// fail keeps the run that is shown, and has it said as long as that is so that it is not the file's, and why.
 func (p *Player) fail(err error) {
-	first, _, _ := strings.Cut(err.Error(), "\n")
-	path := p.Library.Scenarios[p.scenario].Path()
-	first = strings.ReplaceAll(first, path, filepath.Base(path))
-	p.Stale[p.scenario], p.Notice = "Out of date: "+first, ""
+	p.Stale[p.scenario], p.Notice = screen.OutOfDate(p.Library.Scenarios[p.scenario].Path(), err), ""
 }

@@ -1,8 +1,13 @@
 package screen
 
 import (
+	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 	"time"
+
+	"lockstep/scenarios"
 )
 
 // Stamp tells versions of a file apart. That of no file is zero.
@@ -21,4 +26,15 @@ func StampOf(path string) Stamp {
 		return Stamp{}
 	}
 	return Stamp{info.ModTime(), info.Size()}
+}
+
+// OutOfDate says why what is shown is not a script's file: in one line, which has room for one mistake, and says how many others
+// there are.
+func OutOfDate(path string, err error) string {
+	text, others := scenarios.First(err)
+	more := ""
+	if others > 0 {
+		more = fmt.Sprintf(" (and %d more)", others)
+	}
+	return "Out of date" + more + ": " + strings.ReplaceAll(text, path, filepath.Base(path))
 }
