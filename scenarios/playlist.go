@@ -84,10 +84,25 @@ type playlistReader struct {
 	said   string // for the next run
 	saidAt int    // the line, from 1, in which that begins
 	wrong  error
+
+	scripts map[string]*located // what is wrong with scripts, by its words
 }
 
+// refuse notes a mistake of a line. What is wrong with a script is mended there, in one place, though several lines name it.
 func (r *playlistReader) refuse(line int, err error) {
-	r.wrong = both(r.wrong, &located{r.path, line, err})
+	if lineOf(err) == 0 {
+		r.wrong = both(r.wrong, &located{file: r.path, line: line, err: err})
+		return
+	}
+	if before := r.scripts[err.Error()]; before != nil {
+		before.also = append(before.also, line)
+		return
+	}
+	if r.scripts == nil {
+		r.scripts = map[string]*located{}
+	}
+	wrong := &located{file: r.path, line: line, err: err}
+	r.scripts[err.Error()], r.wrong = wrong, both(r.wrong, wrong)
 }
 
 func (r *playlistReader) line(n int, words []string) {

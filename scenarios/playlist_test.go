@@ -76,6 +76,29 @@ bad.txt:3: there is no lesson 99`,
 	}
 }
 
+// What is wrong with a script is said once, with all lines that name it; what is wrong with the lines is said of each.
+func TestPlaylistSaysOnceWhatIsWrongWithAScript(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"mine.yaml": ownScript + "  - rum: A\n  - wiat: 1s\n",
+		"talk.txt":  "naive-dell late-release\nnaive-del mine.yaml\nsetpx-lua mine.yaml\nfenced mine.yaml\nnaive-dell late-release\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := LoadPlaylist(filepath.Join(dir, "talk.txt"))
+	if err == nil {
+		t.Fatal("it is read")
+	}
+	got := strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), "")
+	for _, once := range []string{`unknown step "rum"`, `unknown step "wiat"`, "talk.txt:2 (and 3, 4): mine.yaml:5: ", "talk.txt:1: unknown lock", "talk.txt:5: unknown lock"} {
+		if strings.Count(got, once) != 1 {
+			t.Errorf("%q is said %d times:\n%s", once, strings.Count(got, once), got)
+		}
+	}
+}
+
 // A script that several lines name is one script, also to the screens that count them.
 func TestPlaylistSharesScripts(t *testing.T) {
 	dir := t.TempDir()

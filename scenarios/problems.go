@@ -12,9 +12,16 @@ type located struct {
 	file string
 	line int
 	err  error
+	also []int // other lines that have it
 }
 
-func (e *located) Error() string { return fmt.Sprintf("%s:%d: %s", e.file, e.line, e.err) }
+func (e *located) Error() string {
+	also := ""
+	if len(e.also) > 0 {
+		also = " (and " + strings.ReplaceAll(strings.Trim(fmt.Sprint(e.also), "[]"), " ", ", ") + ")"
+	}
+	return fmt.Sprintf("%s:%d%s: %s", e.file, e.line, also, e.err)
+}
 
 // Unwrap gives the mistake to package errors.
 func (e *located) Unwrap() error { return e.err }

@@ -99,7 +99,7 @@ func (v value) wrap(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &located{v.file, v.line(), err}
+	return &located{file: v.file, line: v.line(), err: err}
 }
 
 // what names the value's form, for errors.
