@@ -104,7 +104,7 @@ func (p *Player) tellNote(t *draw.Paragraphs, n trace.Note, at string) {
 // the one whose evidence the reader goes round. Who merely goes back is told of none that is complete only later.
 func (p *Player) shown() (all []timeline.Breach) {
 	for i, b := range p.Run.Breaches {
-		if b.Pos == p.Pos || i == p.picked && p.proving && slices.Contains(p.proof(), p.Run.Event(p.Pos).Seq) {
+		if b.Pos == p.Pos || i == p.picked && p.proving {
 			all = append(all, b)
 		}
 	}

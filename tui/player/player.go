@@ -298,6 +298,9 @@ func (p *Player) Display(tl *timeline.Timeline, pos int) {
 	if p.Asks {
 		p.quiz = quiz.Of(tl)
 	}
+	if p.OwnQuestions {
+		p.quiz.Stay()
+	}
 	if p.OwnQuestions || p.Library.Scenarios[p.scenario].Path() != "" {
 		p.quiz.OnlyScript()
 	}
@@ -847,10 +850,7 @@ func (p *Player) FooterKeys() []key.Binding {
 	case p.find.asking():
 		return []key.Binding{screen.As(k.Enter, draw.Either(p.find.entry == forFilter, "filter", "find")), screen.As(k.Close, "leave it"), screen.Bind("ctrl+c", "quit", "ctrl+c")}
 	case p.question() != nil:
-		list = slices.Insert(list, 0, on)
-		if !p.Teaching { // for a class the choices have no numbers
-			list = slices.Insert(list, 0, screen.Bind(fmt.Sprintf("1-%d", len(p.question().Choices)), "predict", k.Guess.Keys()...))
-		}
+		list = slices.Concat(p.GuessKeys(), []key.Binding{on}, list)
 	case p.lesson != nil && p.Run != nil && p.Pos >= p.Run.Told():
 		if p.Pos < p.Run.Last() {
 			list = slices.Insert(list, 0, on)

@@ -287,14 +287,14 @@ func TestPredictionIsAskedThenProvenThenExplained(t *testing.T) {
 	}
 }
 
-// In front of a class nobody's answer is scored, and enter shows it.
+// In front of a class no answer that is typed is scored.
 func TestQuestionsForAClass(t *testing.T) {
 	a, p := openPlayer(t, 140, 40, tuitest.PlainTheme(false), tuitest.Handmade)
 	q := toQuestion(t, a, p)
-	if a.Press("T"); strings.Contains(tuitest.Unwrapped(a.View()), "1 "+q.Choices[0]) {
-		t.Errorf("there are digits to type:\n%s", a.View())
+	if a.Press("T"); !strings.Contains(tuitest.Unwrapped(a.View()), "1 "+q.Choices[0]) {
+		t.Errorf("there are no digits to type:\n%s", a.View())
 	}
-	a.Press("enter")
+	a.Press("1 enter")
 	if _, of := p.Progress.Score(); of != 0 || p.Pos != q.Until || !strings.Contains(strings.ToLower(tuitest.Unwrapped(a.View())), strings.ToLower(q.Choices[q.Right])) {
 		t.Errorf("%d are scored, or the answer isn't shown:\n%s", of, a.View())
 	}
@@ -665,8 +665,7 @@ func TestWatchedRunBeginsSoon(t *testing.T) {
 	}
 }
 
-// The mode for a class lasts from run to run, so each of them says so; and its questions, which have no numbers, are
-// offered no keys for them.
+// The mode for a class lasts from run to run, so each of them says so; and whoever presents it can type the class's answers.
 func TestClassModeIsMarked(t *testing.T) {
 	a, p := openRun(t, 80, 24, "naive-del", "late-release")
 	const mark = "for a class: questions wait, nothing is scored; T ends it"
@@ -678,8 +677,8 @@ func TestClassModeIsMarked(t *testing.T) {
 		if v := a.View(); !strings.Contains(v, mark) {
 			t.Errorf("event %d is not marked:\n%s", p.Pos, v)
 		}
-		if p.question() != nil && strings.Contains(a.View(), "predict") {
-			t.Errorf("numbers that no choice has:\n%s", a.View())
+		if p.question() != nil && !strings.Contains(a.View(), "predict") {
+			t.Errorf("no keys for the choices:\n%s", a.View())
 		}
 		a.Press("enter")
 	}

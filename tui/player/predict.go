@@ -5,10 +5,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/charmbracelet/bubbles/key"
+
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/quiz"
+	"lockstep/tui/screen"
 )
 
 // Advance goes on by one key: to the next thing that is said, asked, answered or broken. A question on
@@ -24,6 +27,14 @@ func (p *Player) Advance() bool {
 
 // question is the one at hand, as long as it is open.
 func (p *Player) question() *timeline.Question { return p.quiz.Open(p.Pos) }
+
+// GuessKeys are the keys that answer the question at hand, if it is open.
+func (p *Player) GuessKeys() []key.Binding {
+	if p.Run == nil || p.question() == nil {
+		return nil
+	}
+	return []key.Binding{screen.Bind(fmt.Sprintf("1-%d", len(p.question().Choices)), "predict", p.Keys.Guess.Keys()...)}
+}
 
 // guess takes a prediction, from 1. The first one counts for the score of the course.
 func (p *Player) guess(choice int) {
@@ -48,7 +59,7 @@ func (p *Player) guess(choice int) {
 
 // teller is how questions and answers are told here.
 func (p *Player) teller() *quiz.Teller {
-	return &quiz.Teller{Glyphs: &p.Theme.Glyphs, Enter: p.Keys.Enter.Help().Key, Class: p.Teaching, Score: p.score, Known: func(why string) bool {
+	return &quiz.Teller{Glyphs: &p.Theme.Glyphs, Enter: p.Keys.Enter.Help().Key, Score: p.score, Known: func(why string) bool {
 		return why == p.Run.Holders(p.State) || p.Run.Refusal(p.Pos) != "" && strings.HasSuffix(why, p.Run.Text(p.Run.Event(p.Pos))) || slices.ContainsFunc(p.shown(), func(b timeline.Breach) bool { return p.Run.Cause(b) == why })
 	}}
 }

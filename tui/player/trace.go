@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"lockstep/sim/timeline"
 	"lockstep/tui/draw"
 	"lockstep/tui/pane"
 )
@@ -47,18 +46,11 @@ func (p *Player) traceLines(r draw.Rectangle) (lines []draw.Line, at []int) {
 // at hand, or 0.
 func (p *Player) evidence(seq int) int { return slices.Index(p.lit(), seq) + 1 }
 
-// lit are the events that prove the violation that is told at the cursor: they have numbers only where the words do.
+// lit are the events that prove the violation that is told at the cursor, or that whose evidence the reader goes round: they have
+// numbers only where the words do.
 func (p *Player) lit() []int {
-	if proof := p.proof(); p.picked != none && slices.ContainsFunc(p.shown(), func(b timeline.Breach) bool { return b.Violation == p.Run.Breaches[p.picked].Violation }) {
-		return proof
+	if p.picked != none && (p.proving || p.Run.Breaches[p.picked].Pos == p.Pos) {
+		return p.Run.Breaches[p.picked].Events
 	}
 	return nil
-}
-
-// proof are the events that prove the violation that was last shown.
-func (p *Player) proof() []int {
-	if p.picked == none || p.picked >= len(p.Run.Breaches) {
-		return nil
-	}
-	return p.Run.Breaches[p.picked].Events
 }

@@ -120,7 +120,7 @@ func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 		p.coded = !p.coded
 	case key.Matches(k, p.Keys.Teach):
 		p.rehearse()
-	case p.Run != nil && key.Matches(k, p.Keys.Forward, p.Keys.Back, p.Keys.First, p.Keys.Last, p.Keys.Violation, p.Keys.Evidence, p.Keys.In, p.Keys.Out):
+	case p.Run != nil && key.Matches(k, p.Keys.Forward, p.Keys.Back, p.Keys.First, p.Keys.Last, p.Keys.Violation, p.Keys.Evidence, p.Keys.Guess, p.Keys.In, p.Keys.Out):
 		p.Adjust(k)
 	}
 	return nil, screen.Outcome{}
@@ -219,7 +219,7 @@ func (p *Present) FooterKeys() []key.Binding {
 	if p.ended() {
 		list = nil
 	}
-	list = append(list, screen.As(k.PageUp, "back"), screen.As(k.Source, draw.Either(p.showsCode, "no code", "code")),
+	list = append(append(list, p.GuessKeys()...), screen.As(k.PageUp, "back"), screen.As(k.Source, draw.Either(p.showsCode, "no code", "code")),
 		screen.Pair(k.Back, k.Forward, "event"), k.Violation, k.Compare, screen.Pair(k.In, k.Out, "zoom"), k.Export, k.Help, k.Close, k.Quit)
 	rehearsal := screen.As(k.Teach, draw.Either(p.rehearses, "for the room", "~ notes"))
 	if p.asides() > 0 || p.rehearses {
@@ -245,7 +245,7 @@ func (p *Present) Help() screen.Page {
 			"A script that asks the room itself is asked nothing else. A script of your own is run again when its file changes.",
 		Keys: append([]key.Binding{screen.As(k.Enter, "go on"), screen.As(k.Play, "go on"), screen.As(k.PageDown, "go on"), screen.As(k.Next, "go on"),
 			screen.As(k.PageUp, "go back"), screen.As(k.Undo, "go back"), screen.As(k.Previous, "go back"), screen.As(k.Source, "code on and off"),
-			screen.As(k.Teach, "rehearse: the notes for a script's author, marked ~, on and off"), k.Up, k.Down, k.Back, k.Forward, k.First, k.Last, k.Violation, k.Evidence, screen.As(k.Compare, "beside another lock"), k.Export, k.In, k.Out}, k.Always()...),
+			screen.As(k.Teach, "rehearse: the notes for a script's author, marked ~, on and off"), screen.As(k.Guess, "predict the answer"), k.Up, k.Down, k.Back, k.Forward, k.First, k.Last, k.Violation, k.Evidence, screen.As(k.Compare, "beside another lock"), k.Export, k.In, k.Out}, k.Always()...),
 		Signs: append(pane.Legend(&p.Theme.Glyphs, p.Run), screen.CodeSigns()...),
 	}
 }

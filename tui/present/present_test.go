@@ -303,7 +303,7 @@ func TestSmallWindowKeepsClientsAndWords(t *testing.T) {
 			}
 			continue
 		}
-		if text := tuitest.Unwrapped(said[q.Pos]); !strings.Contains(text, numbered(q.Choices)+". enter ") {
+		if text := tuitest.Unwrapped(said[q.Pos]); !strings.Contains(text, numbered(q.Choices)+". Or enter ") {
 			t.Errorf("the answers to %q are not shown:\n%s", q.Text, said[q.Pos])
 		}
 	}
@@ -587,7 +587,7 @@ func TestNumberedEvidenceIsTold(t *testing.T) {
 func numbered(choices []string) string {
 	var all []string
 	for i, c := range choices {
-		all = append(all, fmt.Sprintf("(%d) %s", i+1, c))
+		all = append(all, fmt.Sprintf("%d %s", i+1, c))
 	}
 	return strings.Join(all, "; ")
 }
@@ -821,7 +821,7 @@ func TestBackShowsWhatOnHasShown(t *testing.T) {
 		on, between := map[int]string{}, 0
 		for ; p.Pos < p.Run.Last(); a.Press("enter") {
 			if e := p.Run.Event(p.Pos); p.scroll == 0 {
-				on[p.Pos] = a.View()
+				on[p.Pos] = withoutFooter(a.View())
 				if _, fresh := p.Run.Breached(p.Pos); e != nil && p.Run.Proves(e) && len(fresh) == 0 {
 					between++
 				}
@@ -831,9 +831,44 @@ func TestBackShowsWhatOnHasShown(t *testing.T) {
 			t.Errorf("%s: the key stops at no event that proves what is complete only later", lock)
 		}
 		for a.Press("pgup"); p.Pos > 0; a.Press("pgup") {
-			if v := a.View(); v != on[p.Pos] {
+			if v := withoutFooter(a.View()); v != on[p.Pos] {
 				t.Errorf("%s, back at %d:\n%s\non the way on:\n%s", lock, p.Pos, v, on[p.Pos])
 			}
+		}
+	}
+}
+
+// withoutFooter is a frame without the keys: those for a question's answers go once it is answered.
+func withoutFooter(v string) string { return v[:strings.LastIndex(strings.TrimRight(v, "\n "), "\n")] }
+
+// The digits that stand before the choices predict, as in the player; and whoever steps back from the answer by events has the
+// question from its own instant on.
+func TestDigitsPredict(t *testing.T) {
+	const question, said = "? At 12s: Who believes now", "Who believes now that they have the lock? Anna."
+	for digit, judged := range map[string]string{"2": "You said: Anna. Right.", "3": "You said: Ben. It is: Anna.", "": said} {
+		a, p := openOwn(t, lateTalk, "naive-del")
+		for !strings.Contains(a.View(), question) {
+			a.Press("enter")
+		}
+		asked := p.Pos
+		if !strings.Contains(a.View(), "1-4 predict") {
+			t.Errorf("the footer lacks the keys:\n%s", a.View())
+		}
+		a.Press(digit)
+		if v := a.View(); digit != "" && !strings.Contains(v, "You say: ") || strings.Contains(v, "Right") {
+			t.Errorf("after %q:\n%s", digit, v)
+		}
+		if a.Press("enter"); !strings.Contains(a.View(), judged) {
+			t.Errorf("after %q no %q:\n%s", digit, judged, a.View())
+		}
+		answered := p.Pos
+		for a.Press("left"); p.Pos >= asked; a.Press("left") {
+			if v := a.View(); !strings.Contains(v, question) || strings.Contains(v, judged) {
+				t.Errorf("asked at %d, answered at %d; at %d:\n%s", asked, answered, p.Pos, v)
+			}
+		}
+		if v := a.View(); answered <= asked+1 || strings.Contains(v, question) {
+			t.Errorf("asked at %d, answered at %d, and at %d:\n%s", asked, answered, p.Pos, v)
 		}
 	}
 }

@@ -19,16 +19,19 @@ type Quiz struct {
 	run     *timeline.Timeline
 	all     []timeline.Question
 	guesses map[int]int // by the position of the question: the choice, or None to be shown it
+	stays   bool        // each is asked up to its answer, and not only where it is asked first
 }
 
 // None is no choice.
 const None = -1
 
 // Of is the quiz of a run.
-func Of(run *timeline.Timeline) *Quiz { return &Quiz{run, run.Questions(), map[int]int{}} }
+func Of(run *timeline.Timeline) *Quiz {
+	return &Quiz{run: run, all: run.Questions(), guesses: map[int]int{}}
+}
 
 // Without is a run in which nothing is asked.
-func Without(run *timeline.Timeline) *Quiz { return &Quiz{run, nil, map[int]int{}} }
+func Without(run *timeline.Timeline) *Quiz { return &Quiz{run: run, guesses: map[int]int{}} }
 
 // All are the questions, in the order of asking.
 func (z *Quiz) All() []timeline.Question { return z.all }
@@ -59,13 +62,22 @@ func (z *Quiz) OnlyFew() {
 	z.all = few
 }
 
-// At is the question that is asked at a position, or nil.
+// Stay has each question asked at every position up to its answer: a class that steps there by events keeps it in sight.
+func (z *Quiz) Stay() { z.stays = true }
+
+// At is the question that is asked at a position, of several the one that was asked last, or nil.
 func (z *Quiz) At(pos int) *timeline.Question {
-	i := slices.IndexFunc(z.all, func(q timeline.Question) bool { return q.Pos == pos })
-	if i < 0 {
-		return nil
+	for i := len(z.all) - 1; i >= 0; i-- {
+		if q := &z.all[i]; q.Pos == pos || z.stays && q.Pos < pos && pos < q.Until {
+			return q
+		}
 	}
-	return &z.all[i]
+	return nil
+}
+
+// begins reports whether a question is asked at a position for the first time.
+func (z *Quiz) begins(pos int) bool {
+	return slices.ContainsFunc(z.all, func(q timeline.Question) bool { return q.Pos == pos })
 }
 
 // Open is the question at a position as long as it has no answer, or nil.
@@ -84,8 +96,8 @@ func (z *Quiz) answered(q *timeline.Question) bool {
 // Answer takes the reader's prediction of the question at a position, or None to be shown it. The first
 // one stays.
 func (z *Quiz) Answer(pos, choice int) {
-	if z.Open(pos) != nil {
-		z.guesses[pos] = choice
+	if q := z.Open(pos); q != nil {
+		z.guesses[q.Pos] = choice
 	}
 }
 
@@ -108,7 +120,7 @@ func (z *Quiz) Next(pos int) int {
 		if q.Pos > pos && q.Pos < to { // also if it has been answered: who comes by again stops at the same places
 			to = q.Pos
 		}
-		if q.Pos <= pos && pos < q.Until && q.Until < to && (q.Pos == pos || z.answered(q)) {
+		if q.Pos <= pos && pos < q.Until && q.Until < to && (q == z.At(pos) || z.answered(q)) {
 			to = q.Until
 		}
 	}
@@ -150,7 +162,7 @@ func (z *Quiz) PreviousTold(pos int, class bool) (at int) {
 // silent reports whether there is nothing at a position but words for the script's author.
 func (z *Quiz) silent(pos int) bool {
 	_, fresh := z.run.Breached(pos)
-	return pos != z.run.Last() && len(fresh) == 0 && z.At(pos) == nil && z.run.Unsaid(pos) && z.run.Refusal(pos) == ""
+	return pos != z.run.Last() && len(fresh) == 0 && !z.begins(pos) && z.run.Unsaid(pos) && z.run.Refusal(pos) == ""
 }
 
 // ToViolation is a position, or that of the first violation on the way to it: no key but that for the end
@@ -178,7 +190,6 @@ func (z *Quiz) ToQuestion(pos, to int) int {
 type Teller struct {
 	Glyphs *draw.Glyphs
 	Enter  string                            // the key that goes on
-	Class  bool                              // the questions are for a room, which types no digits
 	Score  func(q *timeline.Question) string // of the predictions so far, this one among them
 	Known  func(why string) bool             // it is on the screen already
 }
@@ -188,13 +199,13 @@ func (z *Quiz) Ask(t *draw.Paragraphs, pos int, by *Teller) {
 	if q := z.At(pos); q != nil {
 		t.Gap()
 		t.Add(draw.Strong, "? ", q.Text)
-		t.Add(draw.Strong, "  ", z.choices(q, by))
+		t.Add(draw.Strong, "  ", z.choices(q, pos, by))
 	}
 }
 
 // choices are the answers to choose from, or the one that was chosen, with what to do next.
-func (z *Quiz) choices(q *timeline.Question, by *Teller) string {
-	here := z.Next(q.Pos) == q.Until // else there are words before it, or a violation
+func (z *Quiz) choices(q *timeline.Question, pos int, by *Teller) string {
+	here := z.Next(pos) == q.Until // else there are words before it, or a violation
 	on := by.Enter + " goes on, and the answer comes later."
 	if strings.HasPrefix(q.Text, "At ") { // the instant of another one would give it away: that of a deadlock is ten years later
 		on = by.Enter + " goes on, and the answer comes at " + trace.Brief(z.run.Now(q.Until)) + "."
@@ -204,17 +215,12 @@ func (z *Quiz) choices(q *timeline.Question, by *Teller) string {
 	}
 	var b strings.Builder
 	for i, c := range q.Choices {
-		if by.Class {
-			fmt.Fprintf(&b, "(%d) ", i+1) // a bare digit would seem to be a key
-		} else {
-			fmt.Fprintf(&b, "%d ", i+1)
-		}
-		b.WriteString(c + draw.Either(i+1 < len(q.Choices), "; ", ". "))
+		fmt.Fprintf(&b, "%d %s", i+1, c+draw.Either(i+1 < len(q.Choices), "; ", ". "))
 	}
 	if here {
 		on = by.Enter + " shows it."
 	}
-	return b.String() + draw.Either(by.Class, "", "Or ") + on
+	return b.String() + "Or " + on
 }
 
 // Judge tells of the answers at a position: of those that its event decides, how the reader's was, and of
