@@ -1,6 +1,7 @@
 package pane
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -23,6 +24,10 @@ func Legend(g *draw.Glyphs, r *timeline.Timeline) []draw.Sign {
 	signs := laneSigns(g)
 	signs = append(signs, draw.Sign{g.Write, "in the ladder, on a server's line: it acts"}, draw.Sign{bars, strings.Join(clients, ", ") + ": believes it has the lock; on a redis row: has it"})
 	signs = append(signs, frameSigns(g)...)
+	if r != nil && len(r.Nodes) > 1 {
+		_, of := Lane{Lane: timeline.Lane{Kind: timeline.Majority}}.label(r.Trace)
+		signs = append(signs, draw.Sign{of, fmt.Sprintf("the rows of the %d servers in one, where rows are few: the client whose record is on %d of them, or more", len(r.Nodes), r.Need)})
+	}
 	return append(signs, draw.Sign{"1 2", "how many clients believe; where 2 stand out, both leases run or both are inside; on the axis: the events that prove a violation"}, draw.Sign{g.Here, "you are here"})
 }
 

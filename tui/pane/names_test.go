@@ -116,3 +116,19 @@ func TestLeftOutRowsAreNamed(t *testing.T) {
 		}
 	}
 }
+
+// The row that has the servers' rows in one is explained by the label that it has.
+func TestLabelOfServersInOneRowIsExplained(t *testing.T) {
+	th := tuitest.PlainTheme(false)
+	for lock, want := range map[string]string{"redlock": "3/5", "naive-del": ""} {
+		run, said := timeline.New(tuitest.RealRun(t, lock, "late-release")), ""
+		for _, s := range Legend(&th.Glyphs, run) {
+			if strings.Contains(s[1], "servers in one") {
+				said = s[0]
+			}
+		}
+		if said != want {
+			t.Errorf("%s: %q is explained, and not %q", lock, said, want)
+		}
+	}
+}
