@@ -89,6 +89,26 @@ func TestTemplateShowsItsStory(t *testing.T) {
 	}
 }
 
+// The template asks about nobody of whom the class has heard nothing: before its question is asked, words have named each client.
+func TestTemplateNamesWhomItAsksAbout(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "mine.yaml")
+	must(t, "", "new", path)
+	for _, lock := range []string{"naive-del", "setpx-lua"} {
+		before, _, asked := strings.Cut(must(t, "", "run", lock, path, "--plain"), "\n? ")
+		told := ""
+		for line := range strings.Lines(before) {
+			if strings.HasPrefix(line, "# ") {
+				told += " " + line
+			}
+		}
+		for _, client := range []string{" A ", " B "} {
+			if !asked || !strings.Contains(told, client) {
+				t.Errorf("%s: no words of%sbefore the question: %s", lock, client, told)
+			}
+		}
+	}
+}
+
 // A name that a scenario would have makes no Go module: the command for a scenario is told.
 func TestNewTakesNoScenarioForALock(t *testing.T) {
 	t.Chdir(t.TempDir())
