@@ -17,6 +17,7 @@ type Question struct {
 	Pos     int // the position at which it is asked: before the event that decides it
 	Until   int // the position at which the answer is to be seen
 	Text    string
+	Spoken  string // for a room, which sees no numbers of events; empty if it is Text
 	Choices []string
 	Right   int
 	Why     string        // the event or the state that proves the answer
@@ -127,7 +128,12 @@ func (q *quiz) script(n *trace.Note) {
 		asked.Until = q.shownBefore(&asked, false)
 		asked.Why = q.Holders(q.StateAt(asked.Until))
 	}
-	asked.Text = q.moment(&asked, n.About == "record") + ": " + asked.Then
+	text, after := q.moment(&asked, n.About == "record")
+	asked.Text = text + ": " + asked.Then
+	if after != nil {
+		asked.Spoken = q.spoken(after) + ": " + asked.Then
+		asked.Text = fmt.Sprintf("%s, right after event #%d of %d: %s", text, after.Seq, q.Event(q.Last()).Seq, asked.Then)
+	}
 	if asked.Pos < asked.Until {
 		q.all = append(q.all, asked)
 	}
@@ -135,16 +141,26 @@ func (q *quiz) script(n *trace.Note) {
 
 // moment says of what moment a question of the script is asked: of its instant or, where there is another answer in that already
 // where it is asked, or after it is told, of the event after which it has the right one.
-func (q *quiz) moment(asked *Question, record bool) string {
+func (q *quiz) moment(asked *Question, record bool) (text string, after *trace.Event) {
 	instant := asked.At
 	if asked.Until < asked.Said {
 		instant = q.When(asked.Until)
 	}
-	text, answer := "At "+trace.Brief(instant), holders(q.Timeline, q.StateAt(asked.Until), record)
+	text = "At " + trace.Brief(instant)
+	answer := holders(q.Timeline, q.StateAt(asked.Until), record)
 	for pos := 1; pos <= q.Last(); pos++ {
 		if (pos <= asked.Pos || pos > asked.Until) && q.When(pos) == instant && holders(q.Timeline, q.StateAt(pos), record) != answer {
-			return fmt.Sprintf("At %s, right after event #%d of %d", trace.Brief(instant), q.Event(asked.Until).Seq, q.Event(q.Last()).Seq)
+			return text, q.Event(asked.Until)
 		}
+	}
+	return text, nil
+}
+
+// spoken is the moment after an event in words: that of a command by its name. What other events are would be the answer.
+func (q *quiz) spoken(after *trace.Event) string {
+	text := "At " + trace.Brief(after.At)
+	if after.Kind == trace.KindExecute && after.Client != trace.None && len(after.Args) > 0 {
+		text += fmt.Sprintf(", right after %s's %s arrives", q.Clients[after.Client], strings.ToUpper(after.Args[0]))
 	}
 	return text
 }

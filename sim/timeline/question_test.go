@@ -89,6 +89,9 @@ script:
 	if want := "At 13.004s, right after event #27 of "; !strings.HasPrefix(q.Text, want) || !strings.HasSuffix(q.Text, ": Whose record does Redis hold now?") || q.Choices[q.Right] != trace.NoRecord {
 		t.Errorf("%q, answered %q", q.Text, q.Choices[q.Right])
 	}
+	if want := "At 13.004s, right after A's DEL arrives: "; !strings.HasPrefix(q.Spoken, want) {
+		t.Errorf("%q is said to a room, and not %q", q.Spoken, want)
+	}
 	if e := tl.Event(q.Until); e.Seq != 27 || e.Args[0] != "DEL" && e.Args[0] != "del" {
 		t.Errorf("it is answered at #%d", e.Seq)
 	}

@@ -613,7 +613,7 @@ func TestAnswerComesBeforeTheAlarm(t *testing.T) {
 		if alarm >= 0 {
 			return
 		}
-		asked = asked || strings.Contains(v, "? At 12.002s, right after event #17 of ") // Anna leaves in the same instant
+		asked = asked || strings.Contains(v, "? At 12.002s: ") // Anna leaves in the same instant; the event would be the answer, and its number nothing to a room
 		a.Press("enter")
 	}
 	t.Error("there is no alarm")

@@ -19,7 +19,7 @@ type Quiz struct {
 	run     *timeline.Timeline
 	all     []timeline.Question
 	guesses map[int]int // by the position of the question: the choice, or None to be shown it
-	stays   bool        // each is asked up to its answer, and not only where it is asked first
+	stays   bool        // for a room: each is asked up to its answer, and not only where it is asked first; and without numbers of events
 }
 
 // None is no choice.
@@ -62,7 +62,8 @@ func (z *Quiz) OnlyFew() {
 	z.all = few
 }
 
-// Stay has each question asked at every position up to its answer: a class that steps there by events keeps it in sight.
+// Stay has each question asked at every position up to its answer: a class that steps there by events keeps it in sight. It sees no numbers
+// of events, and so the questions have none.
 func (z *Quiz) Stay() { z.stays = true }
 
 // At is the question that is asked at a position, of several the one that was asked last, or nil.
@@ -198,7 +199,7 @@ type Teller struct {
 func (z *Quiz) Ask(t *draw.Paragraphs, pos int, by *Teller) {
 	if q := z.At(pos); q != nil {
 		t.Gap()
-		t.Add(draw.Strong, "? ", q.Text)
+		t.Add(draw.Strong, "? ", draw.Either(z.stays && q.Spoken != "", q.Spoken, q.Text))
 		t.Add(draw.Strong, "  ", z.choices(q, pos, by))
 	}
 }
