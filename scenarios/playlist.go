@@ -56,7 +56,7 @@ func LoadPlaylist(path string) (Playlist, error) {
 	if looksLikeScript(string(data)) {
 		return Playlist{}, fmt.Errorf("%[1]s is a scenario, and not a playlist of runs: a playlist has a line such as \"setpx-lua %[2]s\" for each run (lockstep run setpx-lua %[1]s shows one alone)", path, filepath.Base(path))
 	}
-	r := playlistReader{path: path}
+	r := playlistReader{path: path, wrongs: map[string]*located{}}
 	for i, line := range strings.Split(string(data), "\n") {
 		line, _, _ = strings.Cut(line, "#")
 		if words := strings.Fields(line); len(words) > 0 {
@@ -84,25 +84,17 @@ type playlistReader struct {
 	said   string // for the next run
 	saidAt int    // the line, from 1, in which that begins
 	wrong  error
-
-	scripts map[string]*located // what is wrong with scripts, by its words
+	wrongs map[string]*located // by their words
 }
 
 // refuse notes a mistake of a line. What is wrong with a script is mended there, in one place, though several lines name it.
 func (r *playlistReader) refuse(line int, err error) {
-	if lineOf(err) == 0 {
-		r.wrong = both(r.wrong, &located{file: r.path, line: line, err: err})
+	if before := r.wrongs[err.Error()]; before != nil && lineOf(err) > 0 {
+		before.also += fmt.Sprintf(", %d", line)
 		return
-	}
-	if before := r.scripts[err.Error()]; before != nil {
-		before.also = append(before.also, line)
-		return
-	}
-	if r.scripts == nil {
-		r.scripts = map[string]*located{}
 	}
 	wrong := &located{file: r.path, line: line, err: err}
-	r.scripts[err.Error()], r.wrong = wrong, both(r.wrong, wrong)
+	r.wrongs[err.Error()], r.wrong = wrong, both(r.wrong, wrong)
 }
 
 func (r *playlistReader) line(n int, words []string) {
@@ -145,22 +137,17 @@ func (r *playlistReader) add(some []Showing) {
 
 // looksLikeScript reports whether a file is a scenario in the place of a playlist: no lock has a name that ends in a colon.
 func looksLikeScript(text string) bool {
-	for _, line := range strings.Split(text, "\n") {
-		if line = strings.TrimRight(line, " \r"); line == "script:" || line == "setup:" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(strings.Split(text, "\n"), func(line string) bool {
+		line = strings.TrimRight(line, " \r")
+		return line == "script:" || line == "setup:"
+	})
 }
 
 // showings are those of a line, or all that is wrong with it.
 func showings(words []string, folder string) ([]Showing, []error) {
 	if words[0] == lessonWord {
 		all, err := lessonShowings(words[1:])
-		if err != nil {
-			return nil, []error{err}
-		}
-		return all, nil
+		return all, slices.DeleteFunc([]error{err}, func(err error) bool { return err == nil })
 	}
 	st, noLock := FindStrategy(words[0])
 	hint := suggest.Hint(words[0], append(StrategyNames(), lineWords...))

@@ -12,16 +12,10 @@ type located struct {
 	file string
 	line int
 	err  error
-	also []int // other lines that have it
+	also string // other lines that have it
 }
 
-func (e *located) Error() string {
-	also := ""
-	if len(e.also) > 0 {
-		also = " (and " + strings.ReplaceAll(strings.Trim(fmt.Sprint(e.also), "[]"), " ", ", ") + ")"
-	}
-	return fmt.Sprintf("%s:%d%s: %s", e.file, e.line, also, e.err)
-}
+func (e *located) Error() string { return fmt.Sprintf("%s:%d%s: %s", e.file, e.line, e.also, e.err) }
 
 // Unwrap gives the mistake to package errors.
 func (e *located) Unwrap() error { return e.err }
@@ -57,17 +51,6 @@ func (p problems) Error() string {
 
 // Unwrap gives the mistakes to package errors.
 func (p problems) Unwrap() []error { return p }
-
-// First is the first mistake alone, and how many others there are: for where there is no room for more.
-func First(err error) (first string, others int) {
-	if all := (problems)(nil); errors.As(err, &all) {
-		first, others = all[0].Error(), len(all)-1
-	} else {
-		first = err.Error()
-	}
-	first, _, _ = strings.Cut(first, "\n")
-	return first, others
-}
 
 // both are two results as one: nil, a mistake, or several, each once.
 func both(err, more error) error {

@@ -1,13 +1,12 @@
 package screen
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
-
-	"lockstep/scenarios"
 )
 
 // Stamp tells versions of a file apart. That of no file is zero.
@@ -31,10 +30,11 @@ func StampOf(path string) Stamp {
 // OutOfDate says why what is shown is not a script's file: in one line, which has room for one mistake, and says how many others
 // there are.
 func OutOfDate(path string, err error) string {
-	text, others := scenarios.First(err)
+	text, _, _ := strings.Cut(err.Error(), "\n")
 	more := ""
-	if others > 0 {
-		more = fmt.Sprintf(" (and %d more)", others)
+	var all interface{ Unwrap() []error }
+	if errors.As(err, &all) {
+		more = fmt.Sprintf(" (and %d more)", len(all.Unwrap())-1)
 	}
 	return "Out of date" + more + ": " + strings.ReplaceAll(text, path, filepath.Base(path))
 }
