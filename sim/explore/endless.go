@@ -124,7 +124,7 @@ func smallIn(b Bounds) Bounds {
 
 // smallerThan lists smaller bounds in which a violation is looked for that can't be followed within
 // these: with two clients; with three, too, if a process may take the place of one that has crashed; and if there is any
-// number of them, with three and four. At last there are two faults of each kind, with two clients.
+// number of them, with three and four. At last there are two faults of each kind, with two clients and one cycle: more takes too long.
 func smallerThan(b Bounds) (list []Bounds) {
 	most := min(2, b.Clients)
 	if b.Faults[Crash] == Any {
@@ -144,7 +144,7 @@ func smallerThan(b Bounds) (list []Bounds) {
 			break
 		}
 		for b.Clients = min(2, large.Clients); b.Clients <= most; b.Clients++ {
-			for b.Cycles = 1; b.Cycles <= min(2, large.Cycles); b.Cycles++ {
+			for b.Cycles = 1; b.Cycles <= min(2-int(each), large.Cycles); b.Cycles++ {
 				list = append(list, b)
 			}
 		}
