@@ -47,20 +47,11 @@ func TestNodeRefuses(t *testing.T) {
 func TestNodeIsTheWorlds(t *testing.T) {
 	testenv.LongRaced(t)
 	t.Parallel()
-	states := func(t *testing.T, name string) int64 { return search(t, inNode(t, name), once, nil).States }
-	for like, all := range map[string][]string{"uuid": {"int", "fill", "values"}, "sleeps": {"schedules", "aborts", "repeats"}} {
-		want := states(t, like)
-		for i, name := range all {
-			if !testenv.Some(i, 24) { // a third of them in continuous integration
-				continue
-			}
-			t.Run(name, func(t *testing.T) {
-				t.Parallel()
-				if got := states(t, name); got != want {
-					t.Errorf("%d states, and %s has %d", got, like, want)
-				}
-			})
+	for like, names := range map[string][]string{"uuid": {"int", "fill", "values"}, "sleeps": {"schedules", "aborts", "repeats"}} {
+		if !testenv.Whole() { // for time
+			names = names[:1]
 		}
+		sameStates(t, like, names, func(t *testing.T, name string) int64 { return search(t, inNode(t, name), once, nil).States })
 	}
 }
 

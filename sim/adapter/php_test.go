@@ -3,7 +3,6 @@
 package adapter_test
 
 import (
-	"context"
 	"maps"
 	"os/exec"
 	"path/filepath"
@@ -12,7 +11,6 @@ import (
 	"testing"
 
 	"lockstep/sim/adapter"
-	"lockstep/sim/explore"
 	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 )
@@ -127,24 +125,9 @@ func TestPHPRefusesToLoad(t *testing.T) {
 func TestPHPWaits(t *testing.T) {
 	testenv.LongRaced(t)
 	t.Parallel()
-	states := func(t *testing.T, name string) int64 {
-		b := explore.Defaults(inPHP(t, "", "habits.php "+name).Strategy())
-		brief(&b)
-		r, err := explore.Run(context.Background(), b, explore.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r.States
-	}
-	want := states(t, "sleeps")
-	for _, name := range []string{"usleeps", "nanosleeps", "selects"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if got := states(t, name); got != want {
-				t.Errorf("%d states, and %d with sleep", got, want)
-			}
-		})
-	}
+	sameStates(t, "sleeps", []string{"usleeps", "nanosleeps", "selects"}, func(t *testing.T, name string) int64 {
+		return search(t, inPHP(t, "", "habits.php "+name), brief, nil).States
+	})
 }
 
 // TestPHPsClocksAgree: all of them show the world's time, and dates are what PHP itself makes of it. PHP

@@ -285,7 +285,7 @@ func (l *withSettings) Acquire(context.Context) (*strategies.Lease, error) {
 func countTo(n int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i := range n {
-			time.Sleep(time.Second) // want time.Sleep
+			<-time.After(time.Second) // want time.After
 			if !yield(i) {
 				return
 			}
@@ -391,7 +391,7 @@ var habits = map[string]struct {
 				continue
 			}
 		})
-	}, "time.Sleep"},
+	}, "time.After"},
 	"type assertion": {func(nodes, string, options) strategies.Lock {
 		return asks(func(context.Context) {
 			var x any = wallClock{}

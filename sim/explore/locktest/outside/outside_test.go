@@ -113,7 +113,7 @@ func (sleeps) Acquire(ctx context.Context) (*strategies.Lease, error) {
 		case <-ctx.Done():
 		}
 	}
-	time.Sleep(time.Second) // want time.Sleep
+	<-time.Tick(time.Second) // want time.Tick
 	return nil, nil
 }
 
@@ -182,7 +182,7 @@ type hook struct{}
 
 func (hook) DialHook(next redis.DialHook) redis.DialHook { return next }
 func (hook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	time.Sleep(time.Second) // want time.Sleep
+	<-time.After(time.Second) // want time.After
 	return next
 }
 func (hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
@@ -333,7 +333,7 @@ func TestFind(t *testing.T) {
 		"a field's function":     {lock(newByField(nil)), "time.Now"},
 		"a field's, given":       {lock(newByField(fixed{}.Now)), ""},
 		"a field's method value": {lock(newByField(wallClock{}.Now)), "time.Now"},
-		"sleeps":                 {lock(sleeps{}), "time.After, time.Sleep"},
+		"sleeps":                 {lock(sleeps{}), "time.After, time.Tick"},
 		"variables":              {lock(globals{}), "the variable held, the variable mu, the variable slots, the variable tally"},
 		"draws":                  {lock(draws{}), "os.Getpid, os.ReadFile, rand.Text, v2.IntN"},
 		"excused":                {lock(excused{}), "helper.Stale: it is logged, time.Now: only for the histogram"},
@@ -342,7 +342,7 @@ func TestFind(t *testing.T) {
 		"defaults, replaced":     {replaced(), ""},
 		"a constructor's own":    {ownCaptured(), ""},
 		"hooks":                  {lock(&hooked{}), ""},
-		"hooks, named":           {hooking(), "time.Sleep"},
+		"hooks, named":           {hooking(), "time.After"},
 		"a local alias":          {lock(byAlias{}), "time.Now"},
 		"a constructor's":        {constructing(), "time.Now"},
 		"another's name":         {lock(shadow{}), ""},
