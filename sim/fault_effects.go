@@ -188,7 +188,11 @@ func (f Delay) enabled(w *World) (effect, error) {
 			kind = timerReply
 		}
 		w.timers.push(timer{at: w.now + f.By, kind: kind, gen: m.gen, msg: m})
-		w.networkEvent(m, fmt.Sprintf("%s's %s is held up for %s: %s", f.Client, halfName(f.Reply), trace.Duration(f.By), m.content()))
+		longer := f.By
+		if f.Reply {
+			longer = 0
+		}
+		w.networkEvent(m, longer, fmt.Sprintf("%s's %s is held up for %s: %s", f.Client, halfName(f.Reply), trace.Duration(f.By), m.content()))
 		return nil
 	}, err
 }
@@ -231,7 +235,7 @@ func (f Free) enabled(w *World) (effect, error) {
 	return func() error {
 		m.held = false
 		w.timers.push(timer{at: w.now, kind: timerRequest, gen: m.gen, msg: m})
-		w.networkEvent(m, fmt.Sprintf("%s's request goes on: %s", f.Client, trace.CommandText(m.args)))
+		w.networkEvent(m, 0, fmt.Sprintf("%s's request goes on: %s", f.Client, trace.CommandText(m.args)))
 		return nil
 	}, err
 }
@@ -247,7 +251,7 @@ func (f LoseHeldReply) enabled(w *World) (effect, error) {
 // losesReplyTo has the reply to a request that is under way lost.
 func (w *World) losesReplyTo(m *message) {
 	m.arranged = losesReply
-	w.networkEvent(m, fmt.Sprintf("the reply to %s's request will be lost: %s", w.clients[m.client].Name, trace.CommandText(m.args)))
+	w.networkEvent(m, 0, fmt.Sprintf("the reply to %s's request will be lost: %s", w.clients[m.client].Name, trace.CommandText(m.args)))
 }
 
 // held returns the nth of a client's held requests, in the order of sending, from 1.
@@ -294,7 +298,7 @@ func (f Duplicate) enabled(w *World) (effect, error) {
 		again.copy, again.executed, again.reply, again.gen, again.lost = true, trace.None, nil, 0, false
 		again.node = last.conn.node().Index // a client that sends again sends to the master of today
 		w.timers.push(timer{at: w.now + f.After, kind: timerRequest, msg: again})
-		w.networkEvent(last, fmt.Sprintf("%s's request will arrive once more, in %s: %s", f.Client, trace.Duration(f.After), trace.CommandText(last.args)))
+		w.networkEvent(last, 0, fmt.Sprintf("%s's request will arrive once more, in %s: %s", f.Client, trace.Duration(f.After), trace.CommandText(last.args)))
 		return nil
 	}, nil
 }
@@ -318,7 +322,7 @@ func (f Slow) enabled(w *World) (effect, error) {
 	if err := cmp.Or(delaySpan(f.Request), delaySpan(f.Reply)); err != nil {
 		return nil, err
 	}
-	return w.onLink(f.Client, f.Node, trace.LinkTakes(f.Request, f.Reply), func(l *link) { l.request, l.reply = f.Request, f.Reply })
+	return w.onLink(f.Client, f.Node, fmt.Sprintf("takes %s for a request, %s for a reply", trace.Duration(f.Request), trace.Duration(f.Reply)), func(l *link) { l.request, l.reply = f.Request, f.Reply })
 }
 
 func (f Down) enabled(w *World) (effect, error) { return w.stops(f.Node, "", (*redis.Node).Down) }
@@ -422,15 +426,17 @@ func (w *World) onLink(client, node, what string, change func(*link)) (effect, e
 	}
 	n, err := w.node(node)
 	return func() error {
-		change(w.link(c.Index, n.Index))
-		w.emit(&trace.Event{Kind: trace.KindNetwork, Client: c.Index, Node: n.Index, Ref: trace.None, Acq: c.Acquired,
+		l := w.link(c.Index, n.Index)
+		change(l)
+		w.emit(&trace.Event{Kind: trace.KindNetwork, Client: c.Index, Node: n.Index, Ref: trace.None, Acq: c.Acquired, By: l.request,
 			Note: fmt.Sprintf("the link between %s and %s %s", client, node, what)})
 		return nil
 	}, err
 }
 
-func (w *World) networkEvent(m *message, note string) {
-	w.emit(&trace.Event{Kind: trace.KindNetwork, Client: m.client, Node: m.node, Ref: m.sent, Acq: m.acq, Note: note})
+// networkEvent tells what has befallen a message. If that is a request which is on its way for longer, it says by how much.
+func (w *World) networkEvent(m *message, longer time.Duration, note string) {
+	w.emit(&trace.Event{Kind: trace.KindNetwork, Client: m.client, Node: m.node, Ref: m.sent, Acq: m.acq, By: longer, Note: note})
 }
 
 func (w *World) client(name string) (*client, error) {

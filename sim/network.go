@@ -141,7 +141,7 @@ func (w *World) send(m *message) {
 	}
 	if m.arranged == isHeld {
 		m.held = true
-		w.networkEvent(m, fmt.Sprintf("%s%s: %s", w.clients[m.client].Name, trace.HeldUp, trace.CommandText(m.args)))
+		w.networkEvent(m, trace.Never, fmt.Sprintf("%s's request is held up: %s", w.clients[m.client].Name, trace.CommandText(m.args)))
 		return
 	}
 	w.timers.push(timer{at: w.now + l.request, kind: timerRequest, gen: m.gen, msg: m})

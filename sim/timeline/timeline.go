@@ -90,11 +90,12 @@ func New(t *trace.Trace) *Timeline {
 // travels notes by an event which requests are on their way for longer than others are.
 func (t *Timeline) travels(i int, e *trace.Event) {
 	sent := trace.None
-	if e.HeldUp() {
+	switch on := (link{e.Client, e.Node}); {
+	case e.HeldUp():
 		sent = e.Ref
-	} else if request, says := e.LinkTakes(); says {
-		t.slow[link{e.Client, e.Node}] = request > t.fastest()
-	} else if e.Kind == trace.KindSend && t.slow[link{e.Client, e.Node}] {
+	case e.OfLink():
+		t.slow[on] = e.By > t.fastest()
+	case e.Kind == trace.KindSend && t.slow[on]:
 		sent = e.Seq
 	}
 	if sent != trace.None {

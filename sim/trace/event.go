@@ -142,7 +142,7 @@ type Event struct {
 	Args    []string // the command, for sends and executions
 	Reply   string   // in the form of redis-cli
 	Changes []Change
-	By      time.Duration // a length or a distance; for Lapse and Granted the deadline's true instant (Never: none)
+	By      time.Duration // a length or a distance; for Lapse and Granted the deadline's true instant (Never: none); for Network see HeldUp, where Never is until it is freed, and OfLink
 	Token   string
 	Fence   int64
 	Value   int64  // the resource's value after the event; of a query and an update, the database's version

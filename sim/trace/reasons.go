@@ -2,7 +2,6 @@ package trace
 
 import (
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -23,27 +22,12 @@ const HeldByScript = "the script has others act first"
 // Held reports whether a pause is none in the story: see HeldByScript.
 func (e *Event) Held() bool { return e.Kind == KindPause && e.Note == HeldByScript }
 
-// HeldUp is how the fault is worded that keeps a request under way for longer than its link does.
-const HeldUp = "'s request is held up"
-
 // HeldUp reports whether a request, that of the event Ref, is held up on its way from this event on.
-func (e *Event) HeldUp() bool { return e.Kind == KindNetwork && strings.Contains(e.Note, HeldUp) }
+func (e *Event) HeldUp() bool { return e.Kind == KindNetwork && e.Ref != None && e.By != 0 }
 
-// takes and forRequest are around the span in the words of a link that has become slower or faster.
-const takes, forRequest = "takes ", " for a request"
-
-// LinkTakes words how long a link takes from now on.
-func LinkTakes(request, reply time.Duration) string {
-	return takes + Duration(request) + forRequest + ", " + Duration(reply) + " for a reply"
-}
-
-// LinkTakes returns how long the link between the event's client and node takes for a request from now on, if the event says.
-func (e *Event) LinkTakes() (request time.Duration, says bool) {
-	_, words, _ := strings.Cut(e.Note, takes)
-	span, _, says := strings.Cut(words, forRequest)
-	request, err := time.ParseDuration(span)
-	return request, e.Kind == KindNetwork && says && err == nil
-}
+// OfLink reports whether the event is about the link between its client and its node. By is how long a request takes on it
+// from then on.
+func (e *Event) OfLink() bool { return e.Kind == KindNetwork && e.Ref == None && e.Node != None }
 
 func pauseText(t *Trace, e *Event) string {
 	what := "is paused"
