@@ -108,12 +108,18 @@ func TestCauseIsTold(t *testing.T) {
 	}
 }
 
-// Where a lease is over in one run and not in the other because one lock takes something off it for drift, that is said.
-func TestMarginOfALeaseIsToldWhereItDiffers(t *testing.T) {
+// opened is a comparison of two locks under a built-in scenario, which really run.
+func opened(t *testing.T, w, h int, scenario, upper, lower string) (*Compare, *tuitest.App) {
+	t.Helper()
 	lib := screen.NewLibrary()
 	app := tuitest.RealApp(lib, tuitest.PlainTheme(false))
-	m := New(app, screen.CompareMsg{Scenario: lib.Named("pause-past-ttl"), Strategies: [2]int{lib.Strategy("naive-del"), lib.Strategy("redlock")}})
-	a := tuitest.Open(t, 80, 24, app, m, nil)
+	m := New(app, screen.CompareMsg{Scenario: lib.Named(scenario), Strategies: [2]int{lib.Strategy(upper), lib.Strategy(lower)}})
+	return m, tuitest.Open(t, w, h, app, m, nil)
+}
+
+// Where a lease is over in one run and not in the other because one lock takes something off it for drift, that is said.
+func TestMarginOfALeaseIsToldWhereItDiffers(t *testing.T) {
+	m, a := opened(t, 80, 24, "pause-past-ttl", "naive-del", "redlock")
 	told := 0
 	for i := range m.alignment.Steps {
 		words := strings.Join(m.alignment.Differences(i), "; ")
@@ -175,10 +181,7 @@ func TestDifferencesAreToldInTurn(t *testing.T) {
 
 // The words of what differs stay in the least window, too, beside those that there is no other difference after it.
 func TestNoticeLeavesWhatDiffers(t *testing.T) {
-	lib := screen.NewLibrary()
-	app := tuitest.RealApp(lib, tuitest.PlainTheme(false))
-	m := New(app, screen.CompareMsg{Scenario: lib.Named("late-release"), Strategies: [2]int{lib.Strategy("naive-del"), lib.Strategy("setpx-lua")}})
-	a := tuitest.Open(t, draw.MinWidth, draw.MinHeight, app, m, nil)
+	m, a := opened(t, draw.MinWidth, draw.MinHeight, "late-release", "naive-del", "setpx-lua")
 	a.Press("G n")
 	if v := a.View(); m.notice == "" || !strings.Contains(v, m.notice) || !strings.Contains(tuitest.Unwrapped(v), tuitest.Unwrapped(m.alignment.Differences(m.at)[0])) {
 		t.Errorf("it says %q, and not a word of %q:\n%s", m.notice, m.alignment.Differences(m.at), v)
@@ -187,18 +190,15 @@ func TestNoticeLeavesWhatDiffers(t *testing.T) {
 
 // Runs that differ for a moment are not said to go the same way.
 func TestMomentsAreDifferences(t *testing.T) {
-	lib := screen.NewLibrary()
-	app := tuitest.RealApp(lib, tuitest.PlainTheme(false))
-	m := New(app, screen.CompareMsg{Scenario: lib.Named("pause-past-ttl"), Strategies: [2]int{lib.Strategy("redlock-hyperf"), lib.Strategy("redlock")}})
-	a := tuitest.Open(t, 120, 40, app, m, nil)
+	m, a := opened(t, 120, 40, "pause-past-ttl", "redlock-hyperf", "redlock")
 	if m.alignment.Parting() >= 0 || !slices.Contains(m.differs, true) {
 		t.Fatal("the test needs other locks")
 	}
 	if v := a.View(); !strings.Contains(v, "The two runs go the same way. They differ for ") {
 		t.Errorf("of runs that differ in passing it says\n%s", v)
 	}
-	same := New(app, screen.CompareMsg{Scenario: lib.Named("pause-past-ttl"), Strategies: [2]int{lib.Strategy("redlock"), lib.Strategy("redlock")}})
-	if v := tuitest.Open(t, 120, 40, app, same, nil).View(); !strings.Contains(v, "are alike in both from beginning to end") {
+	_, same := opened(t, 120, 40, "pause-past-ttl", "redlock", "redlock")
+	if v := same.View(); !strings.Contains(v, "are alike in both from beginning to end") {
 		t.Errorf("of one run twice it says\n%s", v)
 	}
 }
@@ -214,10 +214,7 @@ func TestCaptionStandsApart(t *testing.T) {
 // No line of the events is cut before the end of a lease, or in the midst of a record, and the footer names the key that
 // opens the lower run.
 func TestEventsAreNotCutInTheMidst(t *testing.T) {
-	lib := screen.NewLibrary()
-	app := tuitest.RealApp(lib, tuitest.PlainTheme(false))
-	m := New(app, screen.CompareMsg{Scenario: lib.Named("late-release"), Strategies: [2]int{lib.Strategy("naive-del"), lib.Strategy("get-then-del")}})
-	a := tuitest.Open(t, 80, 24, app, m, nil)
+	m, a := opened(t, 80, 24, "late-release", "naive-del", "get-then-del")
 	a.Press("g")
 	grants := 0
 	for range m.alignment.Steps {
@@ -242,10 +239,7 @@ func TestEventsAreNotCutInTheMidst(t *testing.T) {
 
 // No difference is cut at the least size: it is told in as many rows as it takes, or there are fewer of them.
 func TestDifferencesAreNotCut(t *testing.T) {
-	lib := screen.NewLibrary()
-	app := tuitest.RealApp(lib, tuitest.PlainTheme(false))
-	m := New(app, screen.CompareMsg{Scenario: lib.Named("late-release"), Strategies: [2]int{lib.Strategy("naive-del"), lib.Strategy("get-then-del")}})
-	a := tuitest.Open(t, 80, 24, app, m, nil)
+	m, a := opened(t, 80, 24, "late-release", "naive-del", "get-then-del")
 	told := 0
 	for ; m.at < m.alignment.Last(); a.Press("right") {
 		for _, l := range strings.Split(a.View(), "\n") {
