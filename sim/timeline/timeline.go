@@ -363,15 +363,6 @@ func refuses(k trace.Kind) bool {
 	return k == trace.KindReject || k == trace.KindReleaseFailed || k == trace.KindExtendFailed
 }
 
-// Unsaid reports whether a chapter begins at a position in which the run's audience is told nothing: the script could not
-// do a step of it, which is for its author to know.
-func (t *Timeline) Unsaid(pos int) bool {
-	if !slices.Contains(t.Chapters, pos) {
-		return false
-	}
-	return !slices.ContainsFunc(t.Said(pos), func(n trace.Note) bool { return n.Kind != trace.NoteMissed })
-}
-
 // Proves reports whether the event is among those that prove a violation.
 func (t *Timeline) Proves(e *trace.Event) bool { return t.evidence[e.Seq] }
 

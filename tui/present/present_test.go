@@ -592,9 +592,8 @@ func numbered(choices []string) string {
 	return strings.Join(all, "; ")
 }
 
-// The answer to the open question comes before everything else that shows it: it stands above the alarm.
-func TestAnswerComesBeforeTheAlarm(t *testing.T) {
-	a, _ := openOwn(t, strings.Replace(lateTalk, `  - ask: Who believes now that they have the lock?
+// earlyTalk is lateTalk with its question behind the violation that shows the answer.
+var earlyTalk = strings.Replace(lateTalk, `  - ask: Who believes now that they have the lock?
     answer: holders
   - run: Ben
     to: work
@@ -602,21 +601,46 @@ func TestAnswerComesBeforeTheAlarm(t *testing.T) {
     to: after work first
   - ask: Who believes now that they have the lock?
     answer: holders
-`, 1), "naive-del")
-	asked := false
-	for range 12 {
+  - run: Anna
+    to: release
+`, 1)
+
+// The answer to the open question comes before everything else that shows it: it stands above the alarm. The question has no other
+// stop behind that, on which nothing would be said, and back and forth it has the same ones; but who has passed it by events, and has been
+// told no answer, comes to one there.
+func TestAnswerComesBeforeTheAlarm(t *testing.T) {
+	const told = "Who believes now that they have the lock? Anna and Ben."
+	a, p := openOwn(t, earlyTalk, "naive-del")
+	asked, alarmed, chapter := false, 0, 0
+	for p.Pos < p.Run.Last() {
 		v := a.View()
-		answer, alarm := strings.Index(v, "Who believes now that they have the lock? Anna and Ben."), strings.Index(v, "!! OV: ")
-		if alarm >= 0 && (!asked || answer < 0 || answer > alarm) {
-			t.Fatalf("the alarm comes before the answer:\n%s", v)
+		if alarm := strings.Index(v, "!! OV: "); alarm >= 0 {
+			if answer := strings.Index(v, told); !asked || answer < 0 || answer > alarm {
+				t.Fatalf("the alarm comes before the answer:\n%s", v)
+			}
+			alarmed = p.Pos
 		}
-		if alarm >= 0 {
-			return
+		now := 0
+		if _, counter, found := strings.Cut(v, " chapter "); found {
+			fmt.Sscanf(counter, "%d", &now) //nolint:errcheck // what doesn't fit is 0
 		}
+		if len(p.words(70, 0)) == 0 || now != chapter && now != chapter+1 {
+			t.Errorf("at %d, in chapter %d after %d:\n%s", p.Pos, now, chapter, v)
+		}
+		chapter = now
 		asked = asked || strings.Contains(v, "? At 12.002s: ") // Anna leaves in the same instant; the event would be the answer, and its number nothing to a room
 		a.Press("enter")
 	}
-	t.Error("there is no alarm")
+	if alarmed == 0 {
+		t.Fatal("there is no alarm")
+	}
+	a, p = openOwn(t, earlyTalk, "naive-del")
+	for p.Pos < alarmed {
+		a.Press("right")
+	}
+	if a.Press("enter"); !strings.Contains(a.View(), told) {
+		t.Errorf("the answer is never told:\n%s", a.View())
+	}
 }
 
 // What the store refuses is what a run with a fence shows: the one key stops at it, says it, and the legend explains its

@@ -128,20 +128,21 @@ func (z *Quiz) Next(pos int) int {
 	return to
 }
 
-// NextTold is Next, or for a class where it goes on to: nobody there is told the words that are for the script's author.
+// NextTold is Next, past stops at which nothing is told: a class is not told the words that are for the script's author, and nobody is
+// told an answer twice.
 func (z *Quiz) NextTold(pos int, class bool) int {
 	to := z.Next(pos)
-	for class && z.silent(to) {
+	for z.silent(to, class, z.answered) {
 		to = z.Next(to)
 	}
 	return to
 }
 
 // Chapters counts, from 1, the chapters that have begun at a position, and all there are in which a class is told something: the
-// script's author, who is told more, counts the same ones.
+// script's author, who is told more, counts the same ones, and so does a reader who has left a question open.
 func (z *Quiz) Chapters(pos int) (begun, all int) {
 	for _, at := range z.run.Chapters {
-		if z.silent(at) {
+		if z.silent(at, true, func(*timeline.Question) bool { return true }) {
 			continue
 		}
 		if all++; at <= pos {
@@ -160,10 +161,19 @@ func (z *Quiz) PreviousTold(pos int, class bool) (at int) {
 	return at
 }
 
-// silent reports whether there is nothing at a position but words for the script's author.
-func (z *Quiz) silent(pos int) bool {
+// silent reports whether nothing is told at a position at which a chapter begins: its words are for the script's author, or a question
+// whose answer a violation has shown before. Which questions are answered by then is an argument.
+func (z *Quiz) silent(pos int, class bool, answered func(*timeline.Question) bool) bool {
 	_, fresh := z.run.Breached(pos)
-	return pos != z.run.Last() && len(fresh) == 0 && !z.begins(pos) && z.run.Unsaid(pos) && z.run.Refusal(pos) == ""
+	if pos == z.run.Last() || len(fresh) > 0 || z.begins(pos) || z.run.Refusal(pos) != "" || !slices.Contains(z.run.Chapters, pos) {
+		return false
+	}
+	judged := slices.ContainsFunc(z.all, func(q timeline.Question) bool {
+		return q.Until == pos && answered(&q) || q.Script && q.Said == pos && !(z.early(&q) && answered(&q)) // see Judge
+	})
+	return !judged && !slices.ContainsFunc(z.run.Said(pos), func(n trace.Note) bool {
+		return !(n.Kind == trace.NoteMissed && class || n.Kind == trace.NoteAsk && n.Answer != "")
+	})
 }
 
 // ToViolation is a position, or that of the first violation on the way to it: no key but that for the end
