@@ -441,6 +441,39 @@ func TestNoRowIsBlankBelowTheList(t *testing.T) {
 	}
 }
 
+// A list that goes on below its last row says by how many runs, and where the window leaves no room for the whole recommendation it is
+// never a name without conditions.
+func TestWhatHasNoRoomIsAnnounced(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 30}, {200, 60}} {
+		marked, cut := 0, 0
+		for _, answers := range []string{"2 1 1", "1 2 2", "2 1 3"} {
+			a, d := open(t, size[0], size[1])
+			a.Press("home " + answers)
+			_ = a.View() // lists the runs
+			a.Press("enter")
+			for range d.listed {
+				v := a.View()
+				if below := len(d.listed) - 1 - d.rows[len(d.rows)-1]; below > 0 {
+					marked++
+					if !strings.Contains(v, fmt.Sprintf("\n   … %d more\n", below)) {
+						t.Errorf("%v: %d runs below the list aren't announced:\n%s", size, below, v)
+					}
+				} else if strings.Contains(v, "\n   … ") {
+					t.Errorf("%v: nothing is below the list:\n%s", size, v)
+				}
+				cut += strings.Count(v, "to the rest of this.")
+				if !strings.Contains(v, "It is enough as long as you can rule out a server") && !strings.Contains(v, "It shows stale write (SW) under \"A") {
+					t.Errorf("%v: there is a name without conditions:\n%s", size, v)
+				}
+				a.Press("down")
+			}
+		}
+		if low := size[1] < 40; (marked == 0 || cut == 0) == low {
+			t.Errorf("%v: %d lists are cut, and %d recommendations", size, marked, cut)
+		}
+	}
+}
+
 // Before the questions are answered, each answer to the one at the cursor says to which locks it leads, as the recommendations
 // do, with what it asks of a lock and a table of the other answers where there is room. In a wide window that of all questions
 // stands beside the answers, also once all are given.

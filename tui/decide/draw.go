@@ -3,6 +3,7 @@ package decide
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"lockstep/scenarios/advice"
 	"lockstep/strategies"
@@ -22,7 +23,7 @@ type layout struct {
 const (
 	noRuns      = 0
 	leastRuns   = 2
-	leastListed = 10
+	leastListed = 8
 	leastDetail = 5
 	fewest      = 6 // rows that the list keeps where a run takes many to tell of
 )
@@ -132,7 +133,9 @@ const (
 )
 
 // tell puts the recommendation into words: its first paragraphs, as many as fit into some rows. They are
-// as brief as it takes to leave half of the window to the rest.
+// as brief as it takes to leave half of the window to the rest. Where even the second one doesn't fit, which says on which conditions the
+// lock is enough, or what it fails in, there is the lock's name with as much of that as fits: a name alone would pass for an answer
+// without conditions.
 func (d *Decide) tell(t *draw.Paragraphs, texts func(brevity) []string, enough bool, lock string, rows, window int) {
 	set := func(texts []string) (ends []int) {
 		t.Lines = nil
@@ -162,17 +165,27 @@ func (d *Decide) tell(t *draw.Paragraphs, texts func(brevity) []string, enough b
 			keep = end
 		}
 	}
-	t.Lines = t.Lines[:keep]
-	rest := d.Theme.More + " " + d.Keys.Close.Help().Key + " goes back to the questions, and to the rest of this."
-	if keep > 0 {
-		t.Add(draw.Dim, "", rest)
+	rest := d.Theme.More + " " + d.Keys.Close.Help().Key + " goes back to the "
+	if keep >= ends[1] {
+		t.Lines = t.Lines[:keep]
+		t.Add(draw.Dim, "", rest+"questions, and to the rest of this.")
 		return
 	}
-	name, ink := "Use "+lock+". ", draw.Strong
+	name, ink := "Use "+lock+".", draw.Strong
 	if !enough {
-		name, ink = "No lock is enough. ", draw.Breach
+		name, ink = "No lock is enough; nearest comes "+lock+".", draw.Breach
 	}
-	t.Lines = append(t.Lines, draw.Line{draw.Text(" "+name, ink), draw.Text(rest, draw.Dim)})
+	t.Lines = nil
+	t.Add(draw.Plain, "", name+" "+texts(brief)[1])
+	t.Lines = t.Lines[:min(len(t.Lines), rows)]
+	words := t.Lines[len(t.Lines)-1]
+	rest += "rest of this."
+	words[1].Text = draw.Wrap(words[1].Text, t.Width-2-draw.Width(rest))[0] + " "
+	t.Lines[len(t.Lines)-1] = append(words, draw.Text(rest, draw.Dim))
+	if text, named := strings.CutPrefix(t.Lines[0][1].Text, name); named {
+		t.Lines[0] = slices.Insert(t.Lines[0], 1, draw.Text(name, ink))
+		t.Lines[0][2].Text = text
+	}
 }
 
 // told is the recommendation, and the claims behind it, with all of their conditions or with the key that shows them.
@@ -254,11 +267,23 @@ func (d *Decide) drawDetail(c *draw.Canvas, list draw.Rectangle, a *advice.Advic
 	return list, spare
 }
 
+// leastMarked are the rows of a list that ends with how many runs are below it: one of fewer has its place in the heading alone.
+const leastMarked = 4
+
+// mark are the rows that a list of so many keeps below a run of it, if there are others below that.
+func (d *Decide) mark(run, rows int) int {
+	if rows < leastMarked || run == len(d.listed)-1 {
+		return 0
+	}
+	return 1
+}
+
 // scroll has the list begin no further up than it must for the run at the cursor to be seen whole, and no further down than
 // it must for the list to be filled.
 func (d *Decide) scroll(entries [][]draw.Line, deciding, room int) {
 	at := max(d.at-questions, 0)
-	rows := func(first, last int) (n int) { // of the entries in sight, and of the second heading among them
+	rows := func(first, last int) (n int) { // of the entries in sight, of the second heading among them, and of the mark below them
+		n = d.mark(last, room)
 		for i := first; i <= last; i++ {
 			n += len(entries[i])
 			if i > first && i == deciding {
@@ -288,7 +313,7 @@ func (d *Decide) drawRuns(c *draw.Canvas, l layout, a *advice.Advice, pending in
 		if headed {
 			need++
 		}
-		if len(d.rows)+need > list.H {
+		if len(d.rows)+need+d.mark(i, list.H) > list.H {
 			break
 		}
 		if headed {
@@ -303,6 +328,9 @@ func (d *Decide) drawRuns(c *draw.Canvas, l layout, a *advice.Advice, pending in
 			d.rows = append(d.rows, i)
 		}
 		last = i + 1
+	}
+	if below := len(d.listed) - last; below > 0 && len(d.rows) < list.H {
+		c.Text(list.X+3, list.Y+len(d.rows), list.W-3, fmt.Sprintf("%s %d more", d.Theme.More, below), draw.Dim)
 	}
 	deciding := len(a.Runs)
 	rule := draw.Rect(l.rules[2].X, l.rules[2].Y, l.rules[2].W, 1)
