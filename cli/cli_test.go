@@ -64,6 +64,7 @@ func TestRefusals(t *testing.T) {
 		{[]string{"completion", "bsh"}, `unknown command "bsh"; did you mean "bash"? (see lockstep completion --help)`},
 		{[]string{"advise", "correctness"}, `advise takes no arguments, and got "correctness"; did you mean --for correctness?`},
 		{[]string{"advise", "nonsense"}, `advise takes no arguments, and got "nonsense"`},
+		{[]string{"explain", "stael"}, `unknown name "stael"; did you mean "stale write" or "stale-deadline"?`},
 		{[]string{"explain", "FR", "DG"}, `unknown name "FR DG": lockstep explain takes one name at a time, such as FR`},
 		{[]string{"play", "release-gap"}, `"release-gap" is a scenario, and no lock; lockstep list names the locks`},
 		{[]string{"explore", "release-gap"}, `"release-gap" is a scenario, and no lock; lockstep list names the locks`},
@@ -327,7 +328,8 @@ func TestMistakesAreOneList(t *testing.T) {
 
 // A command, and a part of a step, can be explained, too; a page with the name of a code isn't told twice.
 func TestExplainFindsWhatElseHasAName(t *testing.T) {
-	for name, want := range map[string]string{"present": "a command: present a playlist", "answer": "asks the class", "choices": "The choices are computed, too, and can't be written", "options": "can't be written", "playlist": "a file with a run on each line"} {
+	for name, want := range map[string]string{"present": "a command: present a playlist", "answer": "asks the class", "choices": "The choices are computed, too, and can't be written", "options": "can't be written", "playlist": "a file with a run on each line",
+		"sentinel": "lockstep advise --servers replicas says which lock is enough there", "cluster": "lockstep advise --servers replicas says which lock is enough there"} {
 		if text := strings.Join(strings.Fields(must(t, "", "explain", name)), " "); !strings.Contains(text, want) {
 			t.Errorf("explain %s: %s", name, text)
 		}

@@ -94,6 +94,9 @@ func lowered(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 // explicable are all names that can be explained.
 func explicable() (names []string) {
 	names = trace.Verdict(trace.Codes).Strings()
+	for _, c := range trace.Codes {
+		names = append(names, c.Name())
+	}
 	names = append(append(names, scenarios.StrategyNames()...), scenarios.Names()...)
 	for _, p := range failures.Pages() {
 		names = append(names, p.Name)

@@ -10,10 +10,17 @@ import (
 )
 
 // Hint is a question to append to an error about an unknown word: for the known word nearest to it, and for
-// those that it begins, or else is a part of. It is empty where there is none.
+// those that it begins, or else is a part of. A slip in one part of a name is nearer than two in a whole one, and
+// then the question is for the names with that part. It is empty where there is none.
 func Hint(word string, known []string) string {
 	var meant []string
-	if best := nearest(word, known); best != "" {
+	best := nearest(word, known)
+	if best == "" || distance(strings.ToLower(word), strings.ToLower(best)) > 1 {
+		if part := misspelt(word, known); part != "" {
+			word, best = part, ""
+		}
+	}
+	if best != "" {
 		meant = []string{best}
 	}
 	for _, k := range whole(word, known) {
@@ -49,6 +56,21 @@ func nearest(word string, known []string) string {
 		}
 	}
 	return best
+}
+
+// misspelt is the first part of a known name of which a word is a misspelling, by one letter; "" if there is none.
+// Shorter parts are too near to too many words.
+func misspelt(word string, known []string) string {
+	const least = 4
+	for _, k := range known {
+		parts := strings.FieldsFunc(k, func(r rune) bool { return r == ' ' || r == '-' || r == '.' })
+		for _, part := range parts {
+			if len(parts) > 1 && utf8.RuneCountInString(part) >= least && distance(strings.ToLower(word), strings.ToLower(part)) == 1 {
+				return part
+			}
+		}
+	}
+	return ""
 }
 
 // whole are the known words that begin with a word, or if there are none, those that have it elsewhere. Of

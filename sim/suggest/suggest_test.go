@@ -42,6 +42,17 @@ func TestPartsOfNames(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", word, got, want)
 		}
 	}
+	terms := []string{"step", "state", "foreign release", "stale write", "stale-deadline", "late-release", "ttl-of-a-record"}
+	for word, want := range map[string]string{
+		"stael":   `; did you mean "stale write" or "stale-deadline"?`, // two letters are swapped, and two others make it a step
+		"Relaese": `; did you mean "foreign release" or "late-release"?`,
+		"steps":   `; did you mean "step"?`,
+		"tt":      "",
+	} {
+		if got := Hint(word, terms); got != want {
+			t.Errorf("%q: got %q, want %q", word, got, want)
+		}
+	}
 	var many []string
 	for i := range 20 {
 		many = append(many, fmt.Sprintf("redlock-of-%02d", i))
