@@ -19,7 +19,8 @@ import (
 // screen wants to show; no cell is ever typed in.
 //
 // Invariants: Known is the number of cells whose Known is true; every cell is known, in
-// the queue, or in one of the batches under way.
+// the queue, or in one of the batches under way. One of a scenario that is replaced while it is under way is in the queue, too, as the
+// outcome to come will be that of the old scenario.
 type Grid struct {
 	lib   *Library
 	seed  uint64
@@ -38,8 +39,11 @@ type Cell struct {
 	err     error
 }
 
-// cellsMsg is a batch of findings, by cell.
-type cellsMsg map[int]Cell
+// cellsMsg is a batch of findings, by cell, with the scenarios that were run for them.
+type cellsMsg struct {
+	cells     map[int]Cell
+	scenarios []*scenarios.Scenario
+}
 
 // batch is the number of cells that are computed between two messages: few enough for the
 // matrix to be seen filling in.
@@ -127,15 +131,15 @@ func (g *Grid) Work() tea.Cmd {
 
 // compute runs cells. It may run beside the interface: it touches nothing of the grid.
 func compute(lib *Library, seed uint64, cells []int) cellsMsg {
-	f := cellsMsg{}
+	f := cellsMsg{cells: map[int]Cell{}, scenarios: lib.Scenarios}
 	for _, cell := range cells {
 		sc, st := cell/len(lib.Strategies), cell%len(lib.Strategies)
 		t, err := lib.Run(lib.Scenarios[sc], lib.Strategies[st], seed)
 		if err != nil {
-			f[cell] = Cell{Known: true, err: err}
+			f.cells[cell] = Cell{Known: true, err: err}
 			continue
 		}
-		f[cell] = Cell{Known: true, Verdict: t.Verdict()}
+		f.cells[cell] = Cell{Known: true, Verdict: t.Verdict()}
 	}
 	return f
 }
@@ -149,6 +153,8 @@ func (g *Grid) Replace(scenario int, sc *scenarios.Scenario) {
 		if g.Cells[i].Known {
 			g.Known--
 			g.Cells[i] = Cell{}
+		}
+		if !slices.Contains(g.queue, i) { // it was known, or is under way
 			g.queue = append(g.queue, i)
 		}
 	}
@@ -170,11 +176,11 @@ func (g *Grid) Update(msg tea.Msg) tea.Cmd {
 	if !is {
 		return nil
 	}
-	for cell, finding := range f {
-		if !g.Cells[cell].Known {
+	for cell, finding := range f.cells {
+		if sc := cell / len(g.lib.Strategies); f.scenarios[sc] == g.lib.Scenarios[sc] { // else it has been replaced, and the cell is in the queue
 			g.Known++
+			g.Cells[cell] = finding
 		}
-		g.Cells[cell] = finding
 	}
 	g.busy--
 	return g.Work()

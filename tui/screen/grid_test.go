@@ -1,0 +1,34 @@
+package screen_test
+
+import (
+	"testing"
+
+	"lockstep/scenarios"
+	"lockstep/tui/tuitest"
+)
+
+// TestReplacedWhileUnderWay replaces a scenario while its run is being made: the outcome to come is that of the old one, and the run is
+// made anew, once.
+func TestReplacedWhileUnderWay(t *testing.T) {
+	var versions [2]*scenarios.Scenario
+	for i, name := range []string{"late-release", "crash-holding"} {
+		sc, err := scenarios.Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		versions[i] = sc
+	}
+	lib := tuitest.Only("naive-del")
+	lib.Scenarios = versions[:1:1]
+	g := tuitest.RealApp(lib, tuitest.PlainTheme(false)).Grid
+	old := g.Work()()
+	g.Replace(0, versions[1])
+	cell := g.At(0, 0)
+	again := g.Update(old)
+	if cell.Known || g.Known != 0 || again == nil {
+		t.Fatalf("after the old outcome there is %q, of %d known; to be made anew: %v", cell.Text(), g.Known, again != nil)
+	}
+	if next := g.Update(again()); next != nil || cell.Verdict.String() != "BD" || g.Known != 1 {
+		t.Errorf("the new scenario shows %q; %d are known; there is more to do: %v", cell.Verdict, g.Known, next != nil)
+	}
+}
