@@ -9,14 +9,26 @@ import (
 )
 
 const (
-	cellWidth     = 6
-	mostNames     = 28  // columns for the scenarios' names
-	wideNames     = 120 // columns of a window in which all of them are whole
-	leastNames    = 20
-	runsFrame     = 4 // header, two rules and the footer
-	leastStory    = 5
-	generousStory = 6
+	cellWidth  = 6
+	mostNames  = 28  // columns for the scenarios' names
+	wideNames  = 120 // columns of a window in which all of them are whole
+	leastNames = 20
+	runsFrame  = 4 // header, two rules and the footer
+	usualStory = 7 // rows in which most cells' stories are whole in the least window; in a wide one they take fewer
+	wideStory  = 6
+	fewestRows = 6 // of the matrix, beside a long story
 )
+
+// longestStory are the rows that a story may take of a window.
+func longestStory(h, heads int) int { return max(h-runsFrame-heads-fewestRows, 0) }
+
+// headRows are the rows of the locks' names. They go down in stairs, which two rows would make a zigzag.
+func headRows(h int) int {
+	if h >= 40 {
+		return 5
+	}
+	return 4
+}
 
 // runsLayout says where the parts of the matrix are: a pure function of the
 // window and of how much there is to show.
@@ -28,17 +40,17 @@ type runsLayout struct {
 }
 
 // arrangeRuns gives the story the rows that it has at every cell, and as many more as this cell's needs, of those
-// at the bottom of the matrix: up to half of it. The names of scenarios and locks are so many columns wide.
+// at the bottom of the matrix. The names of scenarios and locks are so many columns wide.
 func arrangeRuns(w, h, names, locks, scenarios, strategies, told int) runsLayout {
 	if names = max(names+1, leastNames); w < wideNames { // and a column of air
 		names = min(names, mostNames)
 	}
 	names += 3
-	story, heads := leastStory, 4 // the names go down in stairs, which two rows would make a zigzag
-	if h >= 40 {
-		story, heads = generousStory, 5
+	story, heads := usualStory, headRows(h)
+	if w >= wideNames {
+		story = wideStory
 	}
-	story = max(story, min(told, (h-runsFrame-heads)/2))
+	story = min(max(story, told), longestStory(h, heads))
 	rows := max(min(h-runsFrame-story-heads, scenarios), 1) // the only one says that nothing matches
 	l := runsLayout{
 		header: draw.Rect(0, 0, w, 1),
@@ -66,8 +78,7 @@ func (m *Runs) Draw(c *draw.Canvas, r draw.Rectangle) {
 	if m.window != [2]int{r.W, r.H} { // in another window the view begins at the top again, if the cursor is there
 		m.window, m.top, m.left = [2]int{r.W, r.H}, 0, 0
 	}
-	m.plan = arrangeRuns(r.W, r.H+1, names, locks, len(m.lines), len(m.locks), 0)
-	told := m.story(min(r.W-2, draw.WidestLine), m.plan.story.H)
+	told := m.story(min(r.W-2, draw.WidestLine), longestStory(r.H+1, headRows(r.H+1)))
 	m.plan = arrangeRuns(r.W, r.H+1, names, locks, len(m.lines), len(m.locks), len(told))
 	m.top = draw.InSight(m.top, m.at, m.plan.rows, len(m.lines))
 	if m.top > 0 && m.top == m.at && m.lines[m.top-1].kind == titleLine {
@@ -212,7 +223,7 @@ func stretch(what string, first, room, n int) string {
 }
 
 // story tells of the cell at the cursor: the scenario, the lock, the verdict, and the reason. Where rows
-// are few the scenario and the lock have one each.
+// are too few for that the scenario and the lock have one each.
 func (m *Runs) story(width, rows int) []draw.Line {
 	scenario, strategy, is := m.selected()
 	st := m.Library.Strategies[strategy]
@@ -231,12 +242,8 @@ func (m *Runs) story(width, rows int) []draw.Line {
 	for _, s := range draw.Wrap(screen.Reason(sc, st.Name), width) {
 		lines = append(lines, draw.Line{draw.Text(s, draw.Plain)})
 	}
-	cut := draw.Line{draw.Text(sc.Title, draw.Strong), draw.Text(": "+sc.Shows, draw.Dim)}
-	if whole := described(st.Name, st.Summary, width); len(about)+len(lines) > rows && 1+len(whole)+len(lines) <= rows {
-		about = append([]draw.Line{cut}, whole...)
-	}
 	if len(about)+len(lines) > rows {
-		about = []draw.Line{cut, lock}
+		about = []draw.Line{{draw.Text(sc.Title, draw.Strong), draw.Text(": "+sc.Shows, draw.Dim)}, lock}
 	}
 	return append(about, lines...)
 }

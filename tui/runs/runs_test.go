@@ -338,10 +338,15 @@ func sight(v string) string {
 	return ""
 }
 
-// The story of a cell is whole in the least window, at every cell, and so is the name of its lock above it.
+// The story of a cell is whole in the least window, at every cell, with what the scenario shows and what the lock is, and so is the name
+// of its lock above it.
 func TestNothingIsCutAtTheCursor(t *testing.T) {
 	a, m := openUnknown(t, 80, 24, screen.RunsMsg{})
 	lib := a.Library
+	for i := range m.Grid.Cells {
+		want, _ := lib.Scenarios[i/len(lib.Strategies)].Expect(lib.Strategies[i%len(lib.Strategies)].Name)
+		m.Grid.Cells[i] = screen.Cell{Known: true, Verdict: want}
+	}
 	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
 		a.Update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
 		for sc := range lib.Scenarios {
@@ -350,6 +355,12 @@ func TestNothingIsCutAtTheCursor(t *testing.T) {
 			v := a.View()
 			if strings.Contains(v, " more lines") {
 				t.Errorf("%v: the story of %s with %s is cut:\n%s", size, lib.Scenarios[sc].Name, lib.Strategies[st].Name, v)
+			}
+			story := tuitest.Unwrapped(v[strings.LastIndex(v, "───"):])
+			for _, text := range []string{lib.Scenarios[sc].Title + ": " + lib.Scenarios[sc].Shows, lib.Strategies[st].Name + ": " + lib.Strategies[st].Summary} {
+				if !strings.Contains(story, tuitest.Unwrapped(text)) {
+					t.Errorf("%v: there is no %q:\n%s", size, text, v)
+				}
 			}
 			heads := strings.Join(strings.Split(v, "\n")[m.plan.heads.Y:m.plan.heads.Y+m.plan.heads.H], "\n")
 			if !strings.Contains(heads, lib.Strategies[st].Name) {
