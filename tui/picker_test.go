@@ -95,8 +95,38 @@ func TestOkWaitsForTheLock(t *testing.T) {
 		t.Errorf("in the end %s shows %s", lib.Strategies[lock].Name, got)
 	}
 	p.At = lock
-	if v := a.View(); !strings.Contains(v, "(ok) but a bad lock") || !strings.Contains(v, "no property broke here, but it is a bad lock: under ") {
+	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, "(ok) but a bad lock") || !strings.Contains(v, "no property broke here, but it is a bad lock: under ") {
 		t.Errorf("the list doesn't say what its signs mean:\n%s", a.View())
+	}
+}
+
+// What the list cuts is told whole below it, of each item and in the least window, and the list keeps its rows.
+func TestNothingIsCutBelowTheList(t *testing.T) {
+	app := tuitest.HandmadeApp(screen.NewLibrary(), tuitest.PlainTheme(false))
+	lib := app.Library
+	for i := range app.Grid.Cells {
+		want, _ := lib.Scenarios[i/len(lib.Strategies)].Expect(lib.Strategies[i%len(lib.Strategies)].Name)
+		app.Grid.Cells[i] = screen.Cell{Known: true, Verdict: want}
+	}
+	for _, p := range []*picker.Picker{
+		picker.Strategies(app, "Which lock?", lib.Named("late-release"), 0, nil),
+		picker.Scenarios(app, "What happens to it?", 0, lib.Strategy("extend-unchecked"), nil),
+	} {
+		a, rows := tuitest.Open(t, 80, 24, app, p, nil), 0
+		for i, it := range p.Items {
+			p.At = i
+			v := a.View()
+			_, below, found := strings.Cut(v, "\n   "+it.Name+": ")
+			if below = tuitest.Unwrapped(it.Name + ": " + below); !found || !strings.Contains(below, it.Outcome()) || !strings.Contains(below, tuitest.Unwrapped(it.About)) {
+				t.Errorf("of %s not all is told:\n%s", it.Name, v)
+			}
+			list, _, _ := strings.Cut(v, "\n\n")
+			if n := strings.Count(list, "\n"); rows > 0 && n != rows {
+				t.Errorf("at %s the list has %d rows, before %d:\n%s", it.Name, n, rows, v)
+			} else {
+				rows = n
+			}
+		}
 	}
 }
 

@@ -169,7 +169,11 @@ func (p *Picker) Draw(c *draw.Canvas, r draw.Rectangle) {
 		}
 		c.Line(r.X, r.Y+1, r.W, screen.BadgeLegendOf(&p.Theme.Glyphs, shown))
 	}
-	const aboutRows, badges = 4, 7
+	const badges = 7
+	aboutRows := 4
+	for i := range p.Items { // the longest leaves its rows, or the list would jump from one item to the next
+		aboutRows = max(aboutRows, min(1+len(p.description(i, r.W-4)), r.H/2))
+	}
 	p.list = draw.Rect(r.X, r.Y+2, r.W, r.H-2-aboutRows)
 	p.first = min(max(p.At-p.list.H/2, 0), max(len(p.Items)-p.list.H, 0))
 	names := 0
@@ -204,19 +208,21 @@ func (p *Picker) Draw(c *draw.Canvas, r draw.Rectangle) {
 	}
 	if len(p.Items) > 0 {
 		below := min(p.list.Y+len(p.Items), p.list.Y+p.list.H) + 1 // the list's last item, and not the window's last rows: there a short list has it out of sight
-		p.describe(c, draw.Rect(r.X+3, below, r.W-4, r.Y+r.H-below))
+		c.Lines(draw.Rect(r.X+3, below, r.W-4, r.Y+r.H-below), p.description(p.At, r.W-4), 0)
 	}
 }
 
-// describe tells of the item at the cursor what came of it, and what it is.
-func (p *Picker) describe(c *draw.Canvas, r draw.Rectangle) {
-	var about []draw.Line
-	it := &p.Items[p.At]
+// description tells of an item what came of it, and what it is, both whole.
+func (p *Picker) description(i, width int) (about []draw.Line) {
+	width = min(width, draw.WidestLine)
+	it := &p.Items[i]
 	if it.Outcome != nil {
-		about = append(about, draw.Line{draw.Text(draw.Fit(it.Outcome(), r.W, p.Theme.More), draw.Strong)})
+		for _, s := range draw.Wrap(it.Outcome(), width) {
+			about = append(about, draw.Line{draw.Text(s, draw.Strong)})
+		}
 	}
-	for _, s := range draw.Wrap(draw.Either(it.Detail != "", it.Detail, it.About), min(r.W, draw.WidestLine)) {
+	for _, s := range draw.Wrap(draw.Either(it.Detail != "", it.Detail, it.About), width) {
 		about = append(about, draw.Line{draw.Text(s, draw.Plain)})
 	}
-	c.Lines(r, about, 0)
+	return about
 }
