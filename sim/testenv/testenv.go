@@ -31,13 +31,13 @@ func Whole() bool { return os.Getenv("LOCKSTEP_WHOLE") != "" }
 func CI() bool { return os.Getenv("LOCKSTEP_CI") != "" || Whole() }
 
 // Some reports whether case i of a long test is tried: each nth is, in continuous integration
-// eight times as many, and all if tests do everything.
+// four times as many, and all if tests do everything.
 func Some(i, n int) bool {
 	switch {
 	case Whole():
 		return true
 	case CI():
-		n = (n + 7) / 8
+		n = (n + 3) / 4
 	case testing.Short():
 		n *= 2
 	}
@@ -45,13 +45,13 @@ func Some(i, n int) bool {
 }
 
 // Count is how many random cases a test tries: few, or many if tests do everything, and in
-// continuous integration a third of the way between, in the number's order of magnitude.
+// continuous integration a quarter of the way between, in the number's order of magnitude.
 func Count(few, many int) int {
 	switch {
 	case Whole():
 		return many
 	case CI():
-		return int(math.Cbrt(float64(few) * float64(few) * float64(many)))
+		return int(float64(few) * math.Sqrt(math.Sqrt(float64(many)/float64(few))))
 	}
 	return few
 }
