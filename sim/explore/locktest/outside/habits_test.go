@@ -24,6 +24,7 @@ import (
 	"lockstep/sim/explore/locktest/outside/testdata/backoff"
 	"lockstep/sim/explore/locktest/outside/testdata/helper"
 	"lockstep/sim/explore/locktest/outside/testdata/kit"
+	"lockstep/sim/testenv"
 	"lockstep/strategies"
 )
 
@@ -746,6 +747,7 @@ func TestAfterwards(t *testing.T) {
 
 // TestHabits: what real locks do is found behind what real locks do it by.
 func TestHabits(t *testing.T) {
+	testenv.LongRaced(t)
 	for name, c := range habits {
 		t.Run(name, func(t *testing.T) { finds(t, strategies.Strategy{Nodes: 1, New: c.lock}, c.want) })
 	}

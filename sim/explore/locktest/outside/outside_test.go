@@ -17,6 +17,7 @@ import (
 
 	"lockstep/sim/explore/locktest/outside"
 	"lockstep/sim/explore/locktest/outside/testdata/helper"
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -318,6 +319,7 @@ func line(t *testing.T, at trace.Source) string {
 // TestFind: each use is found, at its line, which says so; and what isn't reached, or is set to
 // something else, is not.
 func TestFind(t *testing.T) {
+	testenv.LongRaced(t)
 	for name, c := range map[string]struct {
 		lock func() strategies.Strategy
 		want string
@@ -377,6 +379,7 @@ func finds(t *testing.T, s strategies.Strategy, want string) {
 
 // TestCatalogue: nothing is found in locks that ask Options for all that they need.
 func TestCatalogue(t *testing.T) {
+	testenv.LongRaced(t)
 	for _, s := range strategies.All() {
 		if uses, err := outside.FindIn(s, "lockstep/strategies"); err != nil || len(uses) > 0 {
 			t.Errorf("%s: %v, %v", s.Name, uses, err)
