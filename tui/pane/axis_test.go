@@ -205,6 +205,26 @@ func TestAxisNamesNoInstantTwice(t *testing.T) {
 	}
 }
 
+// The axis begins with the label of its first instant, also while the cursor is at a later event of that.
+func TestAxisBeginsWithItsFirstInstant(t *testing.T) {
+	late := 0
+	for _, run := range []*timeline.Timeline{timeline.New(tuitest.PauseTrace()), timeline.New(tuitest.RealRun(t, "get-then-del", "release-gap")), timeline.New(tuitest.RealRun(t, "setnx", "stampede-fallthrough"))} {
+		axis := newAxis(run, 200-LabelWidth, 0)
+		for pos := 0; pos <= run.Last() && run.When(pos) == 0; pos++ {
+			_, rows := drawnAt(run, pos, 200, tuitest.PlainTheme(false))
+			if axis.Cols[pos] > 0 {
+				late++
+			}
+			if begin := string([]rune(rows[0])[LabelWidth:]); !strings.HasPrefix(begin, "0s ") {
+				t.Errorf("position %d: %q", pos, rows[0])
+			}
+		}
+	}
+	if late == 0 {
+		t.Error("no event is to the right of the beginning and at its instant")
+	}
+}
+
 // What a record's row says of its expiry is true at each instant that the words stand for: up to
 // the next sign of another expiry.
 func TestRecordLabelIsTrueWhereItStands(t *testing.T) {

@@ -682,11 +682,16 @@ type timeLabel struct {
 	text string
 }
 
-// drawTimes labels the cursor's instant, and as many others to its left as there is room for. It returns all of them.
+// drawTimes labels the cursor's instant, and as many others to its left as there is room for. It returns all of them. The first instant
+// has its label where the axis begins, be the cursor at a later event of it.
 func (tl *plot) drawTimes() (labels []timeLabel) {
 	now := trace.Brief(max(tl.Now, tl.When(tl.Pos)))
 	w := draw.Width(now)
 	here := max(min(tl.until, tl.width-w), 0)
+	if tl.offset == 0 && now == trace.Brief(tl.When(0)) {
+		here = 0
+		tl.c.Put(tl.x0, tl.y0+1, tl.Theme.Tick, draw.Dim)
+	}
 	tl.c.Text(tl.x0+here, tl.y0, w, now, draw.Here)
 	proofs := tl.proofTimes()
 	free, last := 0, ""
