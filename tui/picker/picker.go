@@ -170,11 +170,7 @@ func (p *Picker) Draw(c *draw.Canvas, r draw.Rectangle) {
 		c.Line(r.X, r.Y+1, r.W, screen.BadgeLegendOf(&p.Theme.Glyphs, shown))
 	}
 	const badges = 7
-	aboutRows := 4
-	for i := range p.Items { // the longest leaves its rows, or the list would jump from one item to the next
-		aboutRows = max(aboutRows, min(1+len(p.description(i, r.W-4)), r.H/2))
-	}
-	p.list = draw.Rect(r.X, r.Y+2, r.W, r.H-2-aboutRows)
+	p.list = draw.Rect(r.X, r.Y+2, r.W, r.H-2-p.rowsBelow(r))
 	p.first = min(max(p.At-p.list.H/2, 0), max(len(p.Items)-p.list.H, 0))
 	names := 0
 	for _, it := range p.Items {
@@ -210,6 +206,16 @@ func (p *Picker) Draw(c *draw.Canvas, r draw.Rectangle) {
 		below := min(p.list.Y+len(p.Items), p.list.Y+p.list.H) + 1 // the list's last item, and not the window's last rows: there a short list has it out of sight
 		c.Lines(draw.Rect(r.X+3, below, r.W-4, r.Y+r.H-below), p.description(p.At, r.W-4), 0)
 	}
+}
+
+// rowsBelow are the rows that the list leaves to what is told of any of its items: the longest of these, or the list would jump from
+// one item to the next.
+func (p *Picker) rowsBelow(r draw.Rectangle) int {
+	rows := 4
+	for i := range p.Items {
+		rows = max(rows, min(1+len(p.description(i, r.W-4)), r.H/2))
+	}
+	return rows
 }
 
 // description tells of an item what came of it, and what it is, both whole.
