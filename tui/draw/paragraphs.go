@@ -6,6 +6,18 @@ import "strings"
 // finds the next line.
 const LongestLine = 78
 
+// wideLine is the width of prose in short paragraphs where a pane has so many columns: there it takes fewer rows, and the space between
+// paragraphs leads the eye.
+const wideLine = 104
+
+// Measure is the width of the prose beside a run in a pane of so many columns.
+func Measure(columns int) int {
+	if columns > wideLine {
+		return wideLine
+	}
+	return min(columns, LongestLine)
+}
+
 // WidestLine is that of words which have the whole width of a window: rows are worth more there.
 const WidestLine = 2 * LongestLine
 

@@ -31,7 +31,7 @@ func (p *Player) Narration(width, rows int) []draw.Line {
 
 // story is the narration with the evidence whole, or each event of it in one line.
 func (p *Player) story(width int, whole bool) told.Story {
-	t := draw.Paragraphs{Width: min(width, max(p.Measure, draw.LongestLine))}
+	t := draw.Paragraphs{Width: min(width, max(p.Measure, draw.Measure(width)))}
 	early := p.quiz.Early(p.Pos)
 	if early {
 		p.quiz.Judge(&t, p.Pos, p.teller())
