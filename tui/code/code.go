@@ -48,22 +48,26 @@ func Lines(code string) []string {
 }
 
 // Joined is code in which each if with a single line stands in one line, so that a small window
-// shows more of a function; and the place of a line in it, from 1. The block of that line stays as
-// it is. A comment stands behind the block, so that it hides nothing.
-func Joined(code []string, line int) (short []string, at int) {
+// shows more of a function; and the places of lines in it, from 1. The blocks of these lines stay as
+// they are. A comment stands behind the block, so that it hides nothing.
+func Joined(code []string, lines ...int) (short []string, at []int) {
+	at = make([]int, len(lines))
 	for i := 0; i < len(code); i++ {
-		if text, joins := join(code[i:]); joins && line != i+2 {
-			short = append(short, text)
-			if line == i+1 || line == i+3 {
-				at = len(short)
+		text, joins, last := code[i], false, i
+		if !slices.Contains(lines, i+2) {
+			if text, joins = join(code[i:]); joins {
+				last = i + 2
+			} else {
+				text = code[i]
 			}
-			i += 2
-			continue
 		}
-		short = append(short, code[i])
-		if i+1 == line {
-			at = len(short)
+		short = append(short, text)
+		for k, line := range lines {
+			if i < line && line <= last+1 {
+				at[k] = len(short)
+			}
 		}
+		i = last
 	}
 	return short, at
 }

@@ -1,6 +1,7 @@
 package code
 
 import (
+	"fmt"
 	"go/scanner"
 	"go/token"
 	"slices"
@@ -19,7 +20,8 @@ func TestJoinedCode(t *testing.T) {
 	code := strings.Split("func f() {\n  x := g()\n  if x {\n    return 1 // why\n  }\n  for {\n    h()\n    k()\n  }\n}\nif k() {\n  l()\n}", "\n")
 	all := strings.Split("func f() {\n  x := g()\n  if x { return 1 } // why\n  for {\n    h()\n    k()\n  }\n}\nif k() { l() }", "\n")
 	for line, want := range []int{0, 1, 2, 3, 0, 3, 4, 5, 6, 7, 8, 9, 0, 9} {
-		short, at := Joined(code, line)
+		short, places := Joined(code, line)
+		at := places[0]
 		if line == 4 || line == 12 { // it stands in a block, which stays
 			if len(short) != len(all)+2 || short[at-1] != code[line-1] {
 				t.Errorf("line %d: %d of %q", line, at, short)
@@ -84,6 +86,11 @@ func TestFoldedCommentsStayComments(t *testing.T) {
 	}
 }
 
+// here is where one client stands.
+func here(text []string, line int) []Place {
+	return []Place{{File: File{Lines: text}, Line: line, Stands: true, Name: "A"}}
+}
+
 // The line on which a client stands is whole in a window of any size that has room for it, wherever in a file it is;
 // a mark is beside it, and nothing is beside the line of a client that stands nowhere.
 func TestTheLineIsWhole(t *testing.T) {
@@ -96,15 +103,16 @@ func TestTheLineIsWhole(t *testing.T) {
 					continue
 				}
 				c := draw.NewCanvas(size[0], size[1], th.More)
-				Draw(c, draw.Rect(0, 0, size[0], size[1]), text, Place{Line: line, Stands: true, Mark: "A "}, th)
-				short, at := Joined(text, line)
+				Draw(c, draw.Rect(0, 0, size[0], size[1]), here(text, line), th)
+				short, places := Joined(text, line)
+				at := places[0]
 				if at == 0 {
 					continue
 				}
 				if draw.Width(short[at-1]) > size[0]-2 {
 					folds++
 				}
-				if got, want := bare(c.Render(th)), "A"+bare(short[at-1]); !strings.Contains(got, want) {
+				if got, want := bare(c.Render(th)), "A"+th.Pointer+bare(short[at-1]); !strings.Contains(got, want) {
 					t.Fatalf("%s:%d in %v: there is no %q in\n%s", lock.File, line, size, want, c.Render(th))
 				}
 			}
@@ -115,25 +123,25 @@ func TestTheLineIsWhole(t *testing.T) {
 	}
 }
 
-// A command further down is whole before a client stands on it, in as narrow a window as that of two in 80 columns; and
+// A command further down is whole before a client stands on it, in a window half as wide as the least screen; and
 // where there are rows beyond the function, so are its other lines.
 func TestCommandsAreWhole(t *testing.T) {
 	th := tuitest.PlainTheme(false)
 	text := Of("setnx_expire.go")
-	shown := func(w, h int, at Place) string {
+	shown := func(w, h int, at []Place) string {
 		c := draw.NewCanvas(w, h, th.More)
-		Draw(c, draw.Rect(0, 0, w, h), text, at, th)
+		Draw(c, draw.Rect(0, 0, w, h), at, th)
 		return c.Render(th)
 	}
-	at := Place{Line: LineOf(text, "setNX("), Stands: true, Mark: "A "}
-	if got := shown(38, 7, at); !strings.Contains(bare(got), bare("if err := l.rdb.Expire(ctx, l.key, l.opt.TTL).Err();")) {
+	at := here(text, LineOf(text, "setNX("))
+	if got := shown(39, 7, at); !strings.Contains(bare(got), bare("if err := l.rdb.Expire(ctx, l.key, l.opt.TTL).Err();")) {
 		t.Errorf("EXPIRE is cut:\n%s", got)
 	}
-	if got := shown(38, 16, at); strings.Contains(strings.Join(strings.Split(got, "\n")[1:14], ""), th.More) || !strings.Contains(bare(got), bare("return &Lease{Token: token}, nil }")) {
+	if got := shown(39, 16, at); strings.Contains(strings.Join(strings.Split(got, "\n")[1:14], ""), th.More) || !strings.Contains(bare(got), bare("return &Lease{Token: token}, nil }")) {
 		t.Errorf("there is room, and a line is cut:\n%s", got)
 	}
 	for h := 3; h < 12; h++ {
-		if first := strings.Split(shown(38, h, Place{Line: LineOf(text, ") Acquire(")}), "\n")[0]; !strings.HasPrefix(first, "  func ") {
+		if first := strings.Split(shown(38, h, []Place{{File: File{Lines: text}, Line: LineOf(text, ") Acquire(")}}), "\n")[0]; !strings.HasPrefix(first, "  func ") {
 			t.Errorf("where nobody stands, %d rows begin with %q", h, first)
 		}
 	}
@@ -144,8 +152,8 @@ func TestCodeComesBeforeComments(t *testing.T) {
 	th := tuitest.PlainTheme(false)
 	for file, at := range map[string]string{"naive_del.go": "setPXNX(", "get_then_del.go": "setPXNX("} {
 		text := Of(file)
-		c := draw.NewCanvas(38, 7, th.More)
-		Draw(c, draw.Rect(0, 0, 38, 7), text, Place{Line: LineOf(text, at), Stands: true, Mark: "A "}, th)
+		c := draw.NewCanvas(39, 7, th.More)
+		Draw(c, draw.Rect(0, 0, 39, 7), here(text, LineOf(text, at)), th)
 		got := c.Render(th)
 		if _, body, _ := strings.Cut(got, "\n"); strings.Contains(body, th.More) || strings.Contains(got, "//") {
 			t.Errorf("%s: cut, or commented:\n%s", file, got)
@@ -153,7 +161,7 @@ func TestCodeComesBeforeComments(t *testing.T) {
 	}
 	text := Of("get_then_del.go")
 	c := draw.NewCanvas(99, 40, th.More)
-	if Draw(c, draw.Rect(0, 0, 99, 40), text, Place{Line: LineOf(text, "rdb.Del("), Stands: true, Mark: "A "}, th); !strings.Contains(c.Render(th), "// ") {
+	if Draw(c, draw.Rect(0, 0, 99, 40), here(text, LineOf(text, "rdb.Del(")), th); !strings.Contains(c.Render(th), "// ") {
 		t.Errorf("there is room for comments:\n%s", c.Render(th))
 	}
 }
@@ -163,7 +171,7 @@ func TestHeadsAreWholeWhereThereIsRoom(t *testing.T) {
 	th := tuitest.PlainTheme(false)
 	text := Of("setnx_expire.go")
 	c := draw.NewCanvas(60, 26, th.More)
-	Draw(c, draw.Rect(0, 0, 60, 26), text, Place{Line: LineOf(text, ") Acquire(")}, th)
+	Draw(c, draw.Rect(0, 0, 60, 26), []Place{{File: File{Lines: text}, Line: LineOf(text, ") Acquire(")}}, th)
 	for _, want := range []string{") Acquire(ctx context.Context) (*Lease, error) {", ") try(ctx context.Context) (*Lease, error) {"} {
 		if got := c.Render(th); !strings.Contains(bare(got), bare(want)) {
 			t.Errorf("there is no %q in\n%s", want, got)
@@ -228,5 +236,48 @@ func TestCommentsAreSetAnew(t *testing.T) {
 		if got := strings.Join(rows, "|"); got != want {
 			t.Errorf("%d columns: %s", width, got)
 		}
+	}
+}
+
+// Clients that share a file have it once, in the whole width: each of their names stands at its line, both where that is the same, and
+// the line of one that stands outside of the window, or in another file, is below it, whole, in a window of any size.
+func TestEachClientHasItsLine(t *testing.T) {
+	th, apart, together := tuitest.PlainTheme(false), 0, 0
+	text := Of("setnx_expire.go")
+	other := File{Name: "redlock.go", Lines: Of("redlock.go")}
+	file := File{Name: "setnx_expire.go", Lines: text}
+	first, second := LineOf(text, "setNX("), LineOf(text, ".rdb.Del(")
+	for _, size := range [][2]int{{78, 7}, {78, 14}, {118, 10}, {198, 30}} {
+		for _, b := range []Place{{File: file, Line: first}, {File: file, Line: LineOf(text, ".rdb.Expire(")}, {File: file, Line: second}, {File: other, Line: LineOf(other.Lines, "func (l *Redlock) ")}} {
+			for _, swap := range []bool{false, true} {
+				a := Place{File: file, Line: first, Stands: true, Name: "A"}
+				b.Stands, b.Name = true, "B"
+				all := []Place{a, b}
+				if swap {
+					all = []Place{b, a}
+				}
+				c := draw.NewCanvas(size[0], size[1], th.More)
+				Draw(c, draw.Rect(0, 0, size[0], size[1]), all, th)
+				got := c.Render(th)
+				if b.Line == a.Line && b.File.Name == a.File.Name {
+					together++
+					if n := strings.Count(got, "won, err := setNX("); n != 1 || !strings.Contains(got, "AB"+th.Pointer) {
+						t.Errorf("%v: %d times, or the names are not at it:\n%s", size, n, got)
+					}
+					continue
+				}
+				for _, p := range all {
+					if want := p.Name + th.Pointer + bare(p.File.Lines[p.Line-1]); !strings.Contains(bare(got), want) {
+						t.Errorf("%v: there is no %q in\n%s", size, want, got)
+					}
+				}
+				if strings.Contains(got, fmt.Sprintf("// line %d", b.Line)) || strings.Contains(got, fmt.Sprintf("// %s:%d", other.Name, b.Line)) {
+					apart++
+				}
+			}
+		}
+	}
+	if apart == 0 || together == 0 {
+		t.Errorf("%d lines are outside of the window, and %d are both clients'", apart, together)
 	}
 }

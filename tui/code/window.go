@@ -1,71 +1,205 @@
 package code
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
+	"lockstep/sim/trace"
+	"lockstep/strategies"
 	"lockstep/tui/draw"
 )
 
-// Place is the line of a file, from 1, around which a window shows it. A client that stands there has a mark beside it.
+// File is a file of package strategies.
+type File struct {
+	Name  string
+	Lines []string
+}
+
+// At is the file of a place in the code, and its line; a lock's own file and 0 if the place is in none of package strategies.
+func At(at trace.Source, own string) (File, int) {
+	if name, is := strings.CutPrefix(at.File, "strategies/"); is {
+		if text, found := strategies.Text(name); found {
+			return File{name, Lines(text)}, at.Line
+		}
+	}
+	return File{own, Of(own)}, 0
+}
+
+// Place is the line of a file, from 1, at which a client is. One that stands there has its name beside it.
 type Place struct {
+	File   File
 	Line   int
 	Stands bool
-	Mark   string // of two columns
+	Broken bool // by the command of that line, the lock was
+	Name   string
 	Ink    draw.Ink
 }
 
 const (
-	margin      = "  "
 	leastHeaded = 6 // rows, above whose first one the head of the function stands, if it has scrolled away
+	leastWindow = 3 // rows, before those for clients elsewhere
 	before      = 4 // the share of a window that is above the line: that which comes next says more
 	further     = 4 // columns by which the rows of one line are indented after its first
 )
 
-// Draw shows the lines around a place. That on which a client stands is whole, in as many rows as it takes. So are those
-// after it that send commands, on which it will stand, and others as far as the rows after the function's end would do
+// row is a row of a window: the clients that stand there, and the text.
+type row struct {
+	beside draw.Line
+	text   draw.Span
+}
+
+// Draw shows the code that clients share, once: the lines around the first one's place, with the name of each client beside the line
+// on which it stands. Those who stand beyond these lines, or in another file, have their line below.
+func Draw(c *draw.Canvas, r draw.Rectangle, places []Place, th *draw.Theme) {
+	gutter := draw.Width(th.Pointer) + 1
+	for _, p := range places {
+		gutter += draw.Width(p.Name)
+	}
+	var rows, apart []row
+	for n := 0; ; n = len(apart) {
+		var hidden []Place
+		rows, hidden = window(places, r.W-gutter, r.H-n, th)
+		apart = elsewhere(hidden, places[0].File.Name, r.W-gutter, th)
+		apart = apart[:min(len(apart), max(r.H-leastWindow, 0))]
+		if len(apart) <= n {
+			break
+		}
+	}
+	rows = append(rows[:min(len(rows), r.H-len(apart))], apart...)
+	for y, row := range rows {
+		l := append(row.beside, draw.Text(strings.Repeat(" ", max(gutter-row.beside.Width(), 0)), draw.Plain), row.text)
+		c.Line(r.X, r.Y+y, r.W, l.Fitted(r.W, th.More))
+	}
+}
+
+// beside are the names of the clients that stand on a line, with a mark.
+func beside(all []Place, th *draw.Theme) (l draw.Line) {
+	mark := draw.Text(th.Pointer, draw.Here)
+	for _, p := range slices.SortedFunc(slices.Values(all), func(a, b Place) int { return strings.Compare(a.Name, b.Name) }) {
+		l = append(l, draw.Text(p.Name, p.Ink))
+		if p.Broken {
+			mark = draw.Text("!", draw.Breach)
+		}
+	}
+	if len(all) > 0 {
+		l = append(l, mark)
+	}
+	return l
+}
+
+// elsewhere are the lines of clients that stand at none of the lines of a window of a file: each in whole, and where it is.
+func elsewhere(hidden []Place, file string, width int, th *draw.Theme) (rows []row) {
+	for len(hidden) > 0 {
+		p := hidden[0]
+		same := func(o Place) bool { return o.Line == p.Line && o.File.Name == p.File.Name }
+		var here, rest []Place
+		for _, o := range hidden {
+			if same(o) {
+				here = append(here, o)
+			} else {
+				rest = append(rest, o)
+			}
+		}
+		where := fmt.Sprintf("  // line %d", p.Line)
+		if p.File.Name != file {
+			where = fmt.Sprintf("  // %s:%d", p.File.Name, p.Line)
+		}
+		for i, text := range folded(strings.TrimSpace(p.File.Lines[p.Line-1])+where, width) {
+			r := row{text: draw.Text(text, draw.Pick)}
+			if i == 0 {
+				r.beside = beside(here, th)
+			}
+			rows = append(rows, r)
+		}
+		hidden = rest
+	}
+	return rows
+}
+
+// window are the rows of a window about the first place, and the places at which a client stands that are not in it. Lines on
+// which a client stands are whole, in as many rows as they take. So are those
+// after the first place that send commands, on which it will stand, and others as far as the rows after the function's end would do
 // nothing for it; the rest end at the edge. What is shown begins with the function, where it has room for the line; where it has not
 // enough rows for the code, comments are left out.
-func Draw(c *draw.Canvas, r draw.Rectangle, code []string, at Place, th *draw.Theme) {
-	code, focus := Joined(code, at.Line)
-	width, whole := r.W-draw.Width(margin), []string(nil)
-	if cramped(code, focus, width, r.H) {
-		code, focus = uncommented(code, focus)
+func window(places []Place, width, height int, th *draw.Theme) (all []row, hidden []Place) {
+	var here []Place // in the same file
+	var lines []int
+	for _, p := range places {
+		if p.File.Name != places[0].File.Name {
+			if p.Stands {
+				hidden = append(hidden, p)
+			}
+			continue
+		}
+		here, lines = append(here, p), append(lines, p.Line)
 	}
-	if at.Stands && focus > 0 {
-		whole = folded(code[focus-1], width)
+	code, lines := Joined(places[0].File.Lines, lines...)
+	if cramped(code, lines[0], width, height) {
+		code, lines = uncommented(code, lines)
 	}
-	more := max(len(whole)-1, 0) // rows
-	begin := min(max(focus-1-r.H/before, 0), max(len(code)+more-r.H, 0))
-	head := headOf(code, focus-1)
-	switch {
-	case head >= 0 && (head >= begin || !at.Stands && focus-head <= r.H):
-		begin = beginOf(code, head, r.H-more)
-	case head >= 0 && r.H >= leastHeaded:
-		c.Line(r.X, r.Y, r.W, draw.Line{draw.Text(draw.Fit(margin+code[head], r.W-2, "")+" "+th.More, draw.Dim)}) // lines are left out
-		r, begin = draw.Rect(r.X, r.Y+1, r.W, r.H-1), begin+1
+	standing := map[int][]Place{}
+	for i, p := range here {
+		if p.Stands && lines[i] > 0 {
+			standing[lines[i]] = append(standing[lines[i]], p)
+		}
 	}
-	begin = max(begin, min(focus-1, focus+more-r.H))
-	y := 0
-	for n, rows := range unfolded(code, begin, focus, at.Stands, width, r.H) {
-		mark, k := draw.Text(margin, at.Ink), draw.Plain
+	begin, headed := beginAt(code, lines[0], standing, width, height)
+	if headed {
+		all = append(all, row{text: draw.Text(draw.Fit(code[headOf(code, lines[0]-1)], width-2, "")+" "+th.More, draw.Dim)}) // lines are left out
+	}
+	seen := map[int]bool{}
+	for n, rows := range unfolded(code, begin, lines[0], standing, width, height-len(all)) {
+		names, k := beside(standing[begin+n+1], th), draw.Plain
 		switch {
-		case begin+n+1 == focus && at.Stands:
-			mark, k = draw.Text(at.Mark, at.Ink), draw.Pick
+		case names != nil:
+			k = draw.Pick
 		case len(rows) > 0 && strings.HasPrefix(strings.TrimSpace(rows[0]), "//"):
 			k = draw.Dim
 		}
 		for i, text := range rows {
-			if y == r.H {
-				return
+			if len(all) == height {
+				break
 			}
-			if y == r.H-1 && i < len(rows)-1 {
+			seen[begin+n+1] = true
+			if len(all) == height-1 && i < len(rows)-1 {
 				text += " " + th.More
 			}
-			c.Line(r.X, r.Y+y, r.W, draw.Line{mark, draw.Text(text, k)}.Fitted(r.W, th.More))
-			mark = draw.Text(margin, at.Ink)
-			y++
+			all, names = append(all, row{names, draw.Text(text, k)}), nil
 		}
 	}
+	for i, p := range here {
+		if p.Stands && lines[i] > 0 && !seen[lines[i]] {
+			hidden = append(hidden, p)
+		}
+	}
+	return all, hidden
+}
+
+// beginAt is the first line to show, from 0, and whether the head of the function, which has scrolled away, stands above it.
+func beginAt(code []string, focus int, standing map[int][]Place, width, height int) (begin int, headed bool) {
+	more, first := 0, focus-1 // rows, and the first line on which a client stands
+	for line := range standing {
+		if line <= focus {
+			more += len(folded(code[line-1], width)) - 1
+		}
+		first = min(first, line-1)
+	}
+	begin = min(max(focus-1-max(height-2, 0)/before, 0), max(len(code)+more-height, 0))
+	head := headOf(code, focus-1)
+	switch {
+	case head >= 0 && (head >= begin || standing[focus] == nil && focus-head <= height):
+		begin = beginOf(code, head, height-more)
+	case head >= 0 && height >= leastHeaded:
+		headed = true
+		begin, height = begin+1, height-1
+	}
+	for _, least := range []int{headOf(code, first), first} { // others that stand above are in sight, if they can be
+		if first < begin && first < focus-1 && least >= 0 && focus-least+more <= height {
+			return least, false
+		}
+	}
+	return max(begin, min(focus-1, focus+more-height)), headed
 }
 
 // cramped reports whether the function in which a line is, from 1, has more rows of a width than there are.
@@ -81,20 +215,23 @@ func cramped(code []string, focus, width, height int) bool {
 	return rows > height
 }
 
-// uncommented is code without its comments, and the place of a line in it, from 1. What is said at that line stays.
-func uncommented(code []string, line int) (bare []string, at int) {
+// uncommented is code without its comments, and the places of lines in it, from 1. What is said at those lines stays.
+func uncommented(code []string, lines []int) (bare []string, at []int) {
+	at = make([]int, len(lines))
 	for i, text := range code {
-		n := commentOf(text)
-		if n == 0 && i+1 != line {
+		n, kept := commentOf(text), slices.Contains(lines, i+1)
+		if n == 0 && !kept {
 			continue
 		}
-		if n > 0 && i+1 != line {
+		if n > 0 && !kept {
 			letters := []rune(text)
 			text = strings.TrimRight(string(letters[:len(letters)-n]), " ")
 		}
 		bare = append(bare, text)
-		if i+1 == line {
-			at = len(bare)
+		for k, line := range lines {
+			if line == i+1 {
+				at[k] = len(bare)
+			}
 		}
 	}
 	return bare, at
@@ -112,11 +249,11 @@ func beginOf(code []string, head, rows int) int {
 }
 
 // unfolded are the rows of each line from begin on, for a window of a height.
-func unfolded(code []string, begin, focus int, stands bool, width, height int) (parts [][]string) {
+func unfolded(code []string, begin, focus int, standing map[int][]Place, width, height int) (parts [][]string) {
 	end, used := len(code), 0 // after the function
 	for i := begin; i < len(code); i++ {
 		rows := code[i : i+1]
-		if i+1 == focus && stands || i+1 > focus && sends(code[i]) {
+		if standing[i+1] != nil || i+1 > focus && sends(code[i]) {
 			rows = folded(code[i], width)
 		}
 		parts = append(parts, rows)
@@ -128,7 +265,7 @@ func unfolded(code []string, begin, focus int, stands bool, width, height int) (
 		}
 	}
 	spare := height - used
-	if last := end - 1; spare <= 0 && last > begin && last+1 != focus && code[last] == "}" { // that a function ends says less than the end of a line
+	if last := end - 1; spare <= 0 && last > begin && last+1 != focus && standing[last+1] == nil && code[last] == "}" { // that a function ends says less than the end of a line
 		parts[last-begin], spare = nil, spare+1
 	}
 	for kind := body; kind <= comment; kind++ {
@@ -141,6 +278,9 @@ func unfolded(code []string, begin, focus int, stands bool, width, height int) (
 				spare -= len(rows) - 1
 			}
 		}
+	}
+	if last := end - 1; spare > 0 && last >= begin && parts[last-begin] == nil { // nothing else had a use for its row
+		parts[last-begin] = code[last:end]
 	}
 	for i := max(end, begin); i < len(code); i++ { // the heads of functions that follow: to them all rows are spare
 		if strings.HasPrefix(code[i], "func ") {

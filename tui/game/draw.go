@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"lockstep/sim/trace"
-	"lockstep/strategies"
 	"lockstep/tui/code"
 	"lockstep/tui/draw"
 	"lockstep/tui/layout"
@@ -43,7 +42,7 @@ func (s *Game) Draw(c *draw.Canvas, r draw.Rectangle) {
 	if s.still != "" {
 		moves++
 	}
-	l := layout.ArrangeGame(r.W, r.H+1, layout.GameWishes{Clients: len(s.cfg.Clients), Goal: len(goal), Moves: moves, Most: s.most, Debrief: len(told), Code: s.coded, CodeRows: s.codeRows(), Diagram: s.diagramRows})
+	l := layout.ArrangeGame(r.W, r.H+1, layout.GameWishes{Goal: len(goal), Moves: moves, Most: s.most, Debrief: len(told), Code: s.coded, CodeRows: s.codeRows(), Diagram: s.diagramRows})
 	s.plan = l
 	for _, rule := range l.Rules {
 		c.Fill(rule, s.Theme.Rule, draw.Dim)
@@ -58,7 +57,7 @@ func (s *Game) Draw(c *draw.Canvas, r draw.Rectangle) {
 	}
 	s.DrawStatus(c, l.Status)
 	s.drawClock(c, l.Status)
-	s.drawCodes(c, &l)
+	s.drawCode(c, l.Code)
 	if s.won() {
 		s.beyond = max(len(told)-l.Moves.H, 0)
 		s.scroll = min(s.scroll, s.beyond)
@@ -274,32 +273,50 @@ func (s *Game) moveLine(i int, more bool) draw.Line {
 	return l
 }
 
-// drawCodes shows the code of the clients, or, where columns are few, of those about whom the last
-// moves at the cursor were; the others are named.
-func (s *Game) drawCodes(c *draw.Canvas, l *layout.Game) {
-	if s.at < len(s.options) && s.options[s.at].client != trace.None {
-		s.recent = slices.Insert(slices.DeleteFunc(s.recent, func(i int) bool { return i == s.options[s.at].client }), 0, s.options[s.at].client)
+// drawCode shows what each client does, and the code, with the line on which each of them stands: that of the command that it
+// sends next, or whose reply it awaits. The lines about the client at the cursor are in sight.
+func (s *Game) drawCode(c *draw.Canvas, r draw.Rectangle) {
+	if r.Empty() {
+		return
 	}
-	var others draw.Line
+	if s.at < len(s.options) && s.options[s.at].client != trace.None {
+		s.recent = s.options[s.at].client
+	}
+	heads := s.heads(r.W)
+	heads = heads[:min(len(heads), r.H)]
+	c.Lines(draw.Rect(r.X, r.Y, r.W, len(heads)), heads, 0)
+	names := draw.ShortNames(s.Run.Clients)
+	var places, idle []code.Place
 	for i := range s.cfg.Clients {
-		if !slices.Contains(s.recent, i) {
-			s.recent = append(s.recent, i)
+		p := s.place(i)
+		p.Name, p.Ink = names[i], draw.ClientInk(i)
+		switch {
+		case !p.Stands:
+			idle = append(idle, p)
+		case p.Broken || i == s.recent && (len(places) == 0 || !places[0].Broken):
+			places = slices.Insert(places, 0, p)
+		default:
+			places = append(places, p)
 		}
 	}
-	shown := s.recent[:min(len(l.Code), len(s.recent))]
-	parts := l.Code
+	code.Draw(c, draw.Rect(r.X+1, r.Y+len(heads), r.W-1, r.H-len(heads)), append(places, idle...), s.Theme)
+}
+
+// heads say what each client does: side by side, as far as a row has room for them.
+func (s *Game) heads(width int) (rows []draw.Line) {
+	own := width / max(len(s.cfg.Clients), 1) // columns for each, if they share one
 	for i, client := range s.cfg.Clients {
-		if slices.Contains(shown, i) {
-			s.drawCode(c, parts[0], i)
-			parts = parts[1:]
+		l := draw.Line{draw.Text(" "+client.Name+"  ", draw.ClientInk(i))}
+		l = append(l, draw.Text(s.doing(i, own-l.Width()-1), draw.Plain))
+		n := len(rows) - 1
+		if n < 0 || max(rows[n].Width()+1, i*own)+l.Width() > width && rows[n].Width()+1+l.Width() > width {
+			rows = append(rows, l)
 			continue
 		}
-		others = append(others, draw.Text(" "+client.Name+"  ", draw.ClientInk(i)), draw.Text(s.doing(i, l.Others.W)+"   ", draw.Plain))
-		if file, line := s.standsOn(i); line > 0 && line <= len(file.lines) {
-			others = append(others, draw.Text(strings.TrimSpace(file.lines[line-1])+"   ", draw.Dim))
-		}
+		at := min(max(rows[n].Width()+1, i*own), width-l.Width()) // each begins at its own place, if it can
+		rows[n] = append(append(rows[n], draw.Text(strings.Repeat(" ", at-rows[n].Width()), draw.Plain)), l...)
 	}
-	c.Line(l.Others.X, l.Others.Y, l.Others.W, others.Fitted(l.Others.W, s.Theme.More))
+	return rows
 }
 
 // doing is the state of a client, in words for which there is room.
@@ -329,67 +346,42 @@ func (s *Game) inVain(client int) (how string) {
 	return how
 }
 
-// drawCode shows a client's code, with the line on which it stands: that of the command
-// that it sends next, or whose reply it awaits.
-func (s *Game) drawCode(c *draw.Canvas, r draw.Rectangle, client int) {
-	st := &s.State.Clients[client]
-	name := s.cfg.Clients[client].Name
-	c.Line(r.X, r.Y, r.W, draw.Line{draw.Text(" "+name+"  ", draw.ClientInk(client)), draw.Text(s.doing(client, r.W-draw.Width(name)-3), draw.Plain)}.Fitted(r.W, s.Theme.More))
-	file, line := s.standsOn(client)
-	at := code.Place{Line: line, Stands: line > 0, Mark: string([]rune(name)[:1]) + " ", Ink: draw.ClientInk(client)}
-	if broken, by, _ := s.broken(); by == client && s.Pos == s.Run.Last() && broken.File == file.name { // not while it is replayed
-		at.Line, at.Stands, at.Mark = broken.Line, true, "! "
-	}
-	if at.Line == 0 && (st.Stopped || st.Crashed) {
-		file, at.Line = s.lastLine(client)
-	}
-	if at.Line == 0 {
-		at.Line = code.LineOf(file.lines, draw.Either(st.Phase == trace.PhaseIdle || st.Phase == trace.PhaseAcquire, ") Acquire(", ") Release("))
-	}
-	if at.Line == 0 { // the function is another lock's
-		file, at.Line = s.lastLine(client)
-	}
-	code.Draw(c, draw.Rect(r.X+1, r.Y+1, r.W-1, r.H-1), file.lines, at, s.Theme)
-}
-
-// sourceFile is a file of package strategies.
-type sourceFile struct {
-	name  string
-	lines []string
-}
-
-// standsOn is the file in which a client is, and the line of its next command, or of the one whose
-// reply it awaits, from 1; 0 if it is at none of the lock's.
-func (s *Game) standsOn(client int) (sourceFile, int) {
+// place is where a client is in the code.
+func (s *Game) place(client int) (p code.Place) {
+	st, own := &s.State.Clients[client], s.cfg.Strategy.File
 	at := trace.Source{}
 	if client < len(s.next) {
 		at = s.next[client].source
 	}
-	if st := &s.State.Clients[client]; at.File == "" && st.Pending != nil && st.InStrategy() {
+	if at.File == "" && st.Pending != nil && st.InStrategy() {
 		at = st.Source
 	}
-	return s.fileAt(at)
+	p.File, p.Line = code.At(at, own)
+	p.Stands = p.Line > 0 && p.Line <= len(p.File.Lines)
+	if broken, by, _ := s.broken(); by == client && s.Pos == s.Run.Last() { // not while it is replayed
+		p.File, p.Line = code.At(trace.Source{File: "strategies/" + broken.File, Line: broken.Line}, own)
+		p.Stands, p.Broken = true, true
+	}
+	if p.Line == 0 && (st.Stopped || st.Crashed) {
+		p.File, p.Line = s.lastLine(client)
+	}
+	if p.Line == 0 {
+		p.Line = code.LineOf(p.File.Lines, draw.Either(st.Phase == trace.PhaseIdle || st.Phase == trace.PhaseAcquire, ") Acquire(", ") Release("))
+	}
+	if p.Line == 0 { // the function is another lock's
+		p.File, p.Line = s.lastLine(client)
+	}
+	return p
 }
 
 // lastLine is the last line of the lock on which a client has stood; 0 if there is none.
-func (s *Game) lastLine(client int) (sourceFile, int) {
+func (s *Game) lastLine(client int) (code.File, int) {
 	for i := s.Pos - 1; i >= 0; i-- {
 		if e := &s.Run.Events[i]; e.Client == client && e.Source.File != "" {
-			if file, line := s.fileAt(e.Source); line > 0 {
+			if file, line := code.At(e.Source, s.cfg.Strategy.File); line > 0 {
 				return file, line
 			}
 		}
 	}
-	return s.fileAt(trace.Source{})
-}
-
-// fileAt is the file of a place in the code, and its line; the lock's own file and 0 if the place is in none of package
-// strategies.
-func (s *Game) fileAt(at trace.Source) (sourceFile, int) {
-	if name, is := strings.CutPrefix(at.File, "strategies/"); is {
-		if text, found := strategies.Text(name); found {
-			return sourceFile{name, code.Lines(text)}, at.Line
-		}
-	}
-	return sourceFile{s.cfg.Strategy.File, code.Of(s.cfg.Strategy.File)}, 0
+	return code.At(trace.Source{}, s.cfg.Strategy.File)
 }

@@ -47,10 +47,10 @@ type Game struct {
 	still   string   // why no time can pass, if none can
 	most    int      // options that there have been at a time: the rows for them stay
 	plan    layout.Game
-	scroll  int   // of the debrief
-	beyond  int   // how far that goes
-	recent  []int // clients: those first to which the cursor came last
-	coded   bool  // where there is no room for both: the code is shown, and not the diagram
+	scroll  int  // of the debrief
+	beyond  int  // how far that goes
+	recent  int  // the client to which the cursor came last
+	coded   bool // where there is no room for both: the code is shown, and not the diagram
 }
 
 // New goes on from a position of a run, with the moves that led there. What was tried from
@@ -237,7 +237,7 @@ func (s *Game) choose(n int) {
 // code is one of them.
 func (s *Game) nextView(k tea.KeyMsg) {
 	switch {
-	case s.won() && s.plan.Diagram.Empty() && len(s.plan.Code) == 0:
+	case s.won() && s.plan.Diagram.Empty() && s.plan.Code.Empty():
 		s.Notice = "The words take the diagram's place here: " + s.Keys.First.Help().Key + " and " + s.Keys.Undo.Help().Key + " bring it back."
 		return
 	case s.coded && !s.plan.Both():

@@ -14,13 +14,13 @@ import (
 	"lockstep/tui/tuitest"
 )
 
-// With three clients a window of 30 rows has a diagram, and a line of code of the one that has no column.
+// With three clients a window of 30 rows has a diagram, and the code.
 // No move is cut beside room that another column doesn't need, and those without a number are explained.
 func TestThreeClientsInThirtyRows(t *testing.T) {
 	testenv.LongRaced(t)
 	a, s := openLevelIn(t, 100, 30, tuitest.PlainTheme(false), "timestamp-del.DG.crash")
 	v := a.View()
-	for _, want := range []string{"believers", " C  idle   stamp := l.opt.Clock.Now().Add(l.opt.TTL).Unix()"} {
+	for _, want := range []string{"believers", "ABC▸     stamp := l.opt.Clock.Now().Add(l.opt.TTL).Unix()"} {
 		if !strings.Contains(v, want) {
 			t.Errorf("no %q in\n%s", want, v)
 		}
@@ -43,23 +43,19 @@ func TestThreeClientsInThirtyRows(t *testing.T) {
 	}
 }
 
-// Each window is covered, without a hole but in the gaps between two columns of code, and
-// without an overlap; the diagram has the whole width.
+// Each window is covered, without a hole and without an overlap; the diagram has the whole width.
 func TestGameLayouts(t *testing.T) {
 	testenv.LongRaced(t)
 	for w := draw.MinWidth; w <= 220; w += 35 {
 		for h := draw.MinHeight; h <= 64; h += 1 + h/40 {
-			for _, want := range []layout.GameWishes{{Clients: 2, Goal: 3, Moves: 5}, {Clients: 3, Goal: 5, Moves: 30}, {Clients: 2, Goal: 4, Moves: 4, Debrief: 12}, {Clients: 3, Goal: 6, Moves: 9, Debrief: 40}} {
+			for _, want := range []layout.GameWishes{{Goal: 3, Moves: 5}, {Goal: 5, Moves: 30}, {Goal: 4, Moves: 4, Debrief: 12}, {Goal: 6, Moves: 9, Debrief: 40}} {
 				for _, want.Code = range []bool{false, true} {
 					want.CodeRows = 27
 					want.Diagram = func(rows int) int { return min(rows, 11) }
 					l := layout.ArrangeGame(w, h, want)
 					named := map[string]draw.Rectangle{"h": l.Header, "g": l.Goal, "d": l.Diagram, "s": l.Status, "m": l.Moves, "f": draw.Rect(0, h-1, w, 1)}
-					for i, r := range l.Code {
-						named[fmt.Sprint(i)] = r
-					}
-					if !l.Others.Empty() {
-						named["o"] = l.Others
+					if !l.Code.Empty() {
+						named["c"] = l.Code
 					}
 					pic := tuitest.Parts(w, h, nil, named)
 					if strings.Contains(pic, "overlaps") {
@@ -88,7 +84,7 @@ func TestGameLayouts(t *testing.T) {
 
 // Rows that the diagram leaves, as it grows by steps, are the code's, as far as it has a use for them.
 func TestCodeHasTheRowsThatAreLeft(t *testing.T) {
-	want := layout.GameWishes{Clients: 2, Goal: 3, Moves: 3, Code: true, CodeRows: 40, Diagram: func(rows int) int {
+	want := layout.GameWishes{Goal: 3, Moves: 3, Code: true, CodeRows: 40, Diagram: func(rows int) int {
 		if rows < 18 {
 			return min(rows, 10)
 		}
@@ -101,12 +97,12 @@ func TestCodeHasTheRowsThatAreLeft(t *testing.T) {
 		}
 	}
 	a, s := openLevelIn(t, 120, 40, tuitest.PlainTheme(false), "get-then-del.FR.pause")
-	if v := a.View(); s.plan.Code[0].H < 12 || !strings.Contains(v, "if !won {") {
-		t.Errorf("%d rows of code:\n%s", s.plan.Code[0].H, v)
+	if v := a.View(); s.plan.Code.H < 12 || !strings.Contains(v, "if !won {") {
+		t.Errorf("%d rows of code:\n%s", s.plan.Code.H, v)
 	}
 }
 
-// Where the window has room, no head of a function is cut, whichever lock and however many columns of code.
+// Where the window has room, no head of a function is cut, whichever lock.
 func TestHeadsAreWhole(t *testing.T) {
 	testenv.LongRaced(t)
 	cut := regexp.MustCompile(`func \(l [^{]*…`)

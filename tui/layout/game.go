@@ -8,7 +8,6 @@ const (
 	leastOwn    = 6
 	LeastMoves  = 5
 	columnsFrom = 76 // columns, for two columns of moves
-	codeWidth   = 60 // columns, for the code of one client of three or more
 	gameStatus  = 2
 )
 
@@ -18,8 +17,7 @@ type Game struct {
 	Goal    draw.Rectangle
 	Diagram draw.Rectangle
 	Status  draw.Rectangle
-	Code    []draw.Rectangle // one for each client that has room
-	Others  draw.Rectangle   // a row for those that have none
+	Code    draw.Rectangle
 	Moves   draw.Rectangle
 	Columns int // of the moves
 	Rows    int // of the moves in each, in the last frame
@@ -29,17 +27,17 @@ type Game struct {
 
 // GameWishes are what the layout weighs beside the size of the window.
 type GameWishes struct {
-	Clients, Goal, Moves int                // how many, and of how many rows
-	Most                 int                // moves, of which there have been so many at a time
-	Debrief              int                // of how many rows, which take the place of the moves; 0 before the win
-	Diagram              func(rows int) int // the number of the rows on offer that the diagram would take
-	Code                 bool               // where there is room for one: the code, and not the diagram
-	CodeRows             int                // of the code at most, where there is room for both
+	Goal, Moves int                // of how many rows
+	Most        int                // moves, of which there have been so many at a time
+	Debrief     int                // of how many rows, which take the place of the moves; 0 before the win
+	Diagram     func(rows int) int // the number of the rows on offer that the diagram would take
+	Code        bool               // where there is room for one: the code, and not the diagram
+	CodeRows    int                // of the code at most, where there is room for both
 }
 
 // ArrangeGame is the layout for a window: a pure function of its size and the wishes. From
 // the top: the goal, the diagram over the whole width, the event and the holders, the
-// clients' code side by side, the moves.
+// code, the moves.
 func ArrangeGame(w, h int, want GameWishes) Game {
 	l := Game{Header: draw.Rect(0, 0, w, 1), Rules: []draw.Rectangle{draw.Rect(0, 1, w, 1), draw.Rect(0, h-2, w, 1)}, Columns: 1}
 	if w >= columnsFrom && want.Moves > LeastMoves {
@@ -88,7 +86,7 @@ func ArrangeGame(w, h int, want GameWishes) Game {
 		rule()
 	}
 	if code > 0 {
-		l.splitCode(take(code), want.Clients)
+		l.Code = take(code)
 	}
 	if code > 0 || l.Diagram.Empty() {
 		rule()
@@ -97,18 +95,5 @@ func ArrangeGame(w, h int, want GameWishes) Game {
 	return l
 }
 
-// splitCode gives each client a column, as long as those are not too narrow for code. Two always have one.
-func (l *Game) splitCode(r draw.Rectangle, clients int) {
-	if room := max(r.W/codeWidth, 2); room < clients && r.H > leastOwn/2 {
-		clients = room
-		l.Others = draw.Rect(r.X, r.Y+r.H-1, r.W, 1)
-		r.H--
-	}
-	width := r.W / clients
-	for i := range clients {
-		l.Code = append(l.Code, draw.Rect(r.X+i*width, r.Y, width-1, r.H))
-	}
-}
-
 // Both reports whether there is room for the code and the diagram.
-func (l *Game) Both() bool { return len(l.Code) > 0 && !l.Diagram.Empty() }
+func (l *Game) Both() bool { return !l.Code.Empty() && !l.Diagram.Empty() }
