@@ -14,7 +14,7 @@ import (
 // is no test.
 var walls = map[string]string{
 	"background": "", "draw": "", "progress": "", "quiet": "",
-	"screen": "draw progress",
+	"screen": "draw progress", "adviser": "screen",
 	"code":   "draw",
 	"layout": "draw",
 	"pane":   "draw", "quiz": "draw", "facts": "draw", "told": "draw",
@@ -23,7 +23,7 @@ var walls = map[string]string{
 	"runs": "draw picker screen", "lesson": "screen", "course": "draw lesson screen", "search": "draw picker screen",
 	"compare": "draw pane picker screen", "player": "code draw facts layout lesson pane picker quiz screen told",
 	"levels":  "draw picker screen",
-	"game":    "code draw layout levels pane picker player progress screen tried",
+	"game":    "adviser code draw layout levels pane picker player progress screen tried",
 	"tried":   "draw",
 	"live":    "draw pane",
 	"present": "draw pane picker player screen",

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -16,6 +15,7 @@ import (
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
+	"lockstep/tui/adviser"
 	"lockstep/tui/draw"
 	"lockstep/tui/player"
 	"lockstep/tui/progress"
@@ -24,7 +24,7 @@ import (
 )
 
 // quest is what makes a game one to be won: a goal, the faults that may happen on the way,
-// and an adviser that computes the distance to the goal.
+// and an adviser.
 //
 // Invariant: hint, par, ahead, parMoves and refused are meaningful only while known is true.
 type quest struct {
@@ -34,9 +34,9 @@ type quest struct {
 	moral      string
 	bounds     *explore.Bounds
 	goal       trace.Code
-	withstands string // the lock that the same moves don't break so, or empty
-	adviser    *adviser
-	number     int // of the last question: answers to earlier ones are dropped
+	withstands string           // the lock that the same moves don't break so, or empty
+	adviser    *adviser.Adviser // computes the distance to the goal
+	number     int              // of the last question: answers to earlier ones are dropped
 	cancel     context.CancelFunc
 	asked      *tried.Branch // where it was put
 	known      bool          // the answer is there
@@ -61,18 +61,6 @@ type distance struct {
 
 // none is the place of no level.
 const none = -1
-
-// adviser answers questions in the background, one at a time.
-type adviser struct {
-	mu     sync.Mutex
-	bounds explore.Bounds
-	goal   trace.Code
-	find   func(explore.Bounds, trace.Code) (screen.Guide, error)
-	real   screen.Guide  // or nil before the first question
-	par    *explore.Hint // from the beginning
-	cfg    sim.Config
-	closed bool
-}
 
 // hintMsg is the answer to a question.
 type hintMsg struct {
@@ -135,7 +123,7 @@ func newQuest(st *screen.App, strategy int, file string, q *quest) (*Game, error
 	}
 	cfg.Scenario = tried.Label
 	s := newGame(player.New(st, strategy, 0), cfg, file)
-	q.adviser = &adviser{find: st.NewGuide, bounds: *q.bounds, goal: q.goal, cfg: cfg}
+	q.adviser = adviser.New(st.NewGuide, *q.bounds, q.goal, cfg)
 	q.distances = map[*tried.Branch]distance{}
 	s.quest = q
 	return s, s.replay(s.here)
@@ -156,48 +144,12 @@ func (s *Game) ask() tea.Cmd {
 	number, g, moves := c.number, c.adviser, s.here.Moves()
 	return func() tea.Msg {
 		defer cancel()
-		h, par, err := g.from(ctx, moves)
+		h, par, err := g.From(ctx, moves)
 		if err != nil {
 			return hintMsg{of: c, number: number, err: err}
 		}
-		return hintMsg{c, number, h, par, tried.Count(g.cfg, moves, h.Path), tried.Count(g.cfg, nil, par.Path), nil}
+		return hintMsg{c, number, h, par, tried.Count(g.Config, moves, h.Path), tried.Count(g.Config, nil, par.Path), nil}
 	}
-}
-
-func (g *adviser) from(ctx context.Context, moves []sim.Move) (h, par explore.Hint, err error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.closed {
-		return h, par, errors.New("the game was left")
-	}
-	if g.real == nil {
-		if g.real, err = g.find(g.bounds, g.goal); err != nil {
-			return h, par, err
-		}
-	}
-	if g.par == nil {
-		if par, err = g.real.From(ctx, nil); err != nil {
-			return h, par, err
-		}
-		g.par = &par
-	}
-	if len(moves) == 0 {
-		return *g.par, *g.par, nil
-	}
-	h, err = g.real.From(ctx, moves)
-	return h, *g.par, err
-}
-
-// close ends a guide, once it has given its last answer.
-func (g *adviser) close() tea.Msg {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.closed = true
-	if g.real != nil {
-		_ = g.real.Close() // nothing is written
-		g.real = nil
-	}
-	return nil
 }
 
 // heed takes an answer, unless a later question has been asked. A win is remembered, and the
@@ -266,7 +218,10 @@ func (c *quest) quit() tea.Cmd {
 		c.cancel()
 	}
 	c.number = 0
-	return c.adviser.close
+	return func() tea.Msg {
+		c.adviser.Close()
+		return nil
+	}
 }
 
 // won reports whether the goal is reached. A deadlock is one only once nothing is left to do.

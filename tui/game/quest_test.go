@@ -428,7 +428,7 @@ func BenchmarkHint(b *testing.B) {
 		if s.refused != nil {
 			b.Fatal(s.refused)
 		}
-		s.adviser.close()
+		s.adviser.Close()
 	}
 }
 
