@@ -119,8 +119,8 @@ func (s *Game) broken() (at trace.Source, by int, text string) {
 	return at, trace.None, ""
 }
 
-// debriefing says what the level teaches, what broke, on which line, and with which lock that is not so: what the words of that mean
-// comes last.
+// debriefing says what the level teaches, what broke, on which line, what else the codes above the screen are, and with which lock it
+// is not so: what the words of that mean comes last.
 func (s *Game) debriefing(width int) []draw.Line {
 	t := draw.Paragraphs{Width: width}
 	if s.moral != "" {
@@ -137,9 +137,13 @@ func (s *Game) debriefing(width int) []draw.Line {
 		}
 		break
 	}
+	own := s.Run.Verdict()
+	s.tellCodes(&t, own)
 	s.tellProbe(&t)
 	s.tellOther(&t)
-	s.tellCodes(&t)
+	if s.debrief != nil && s.debrief.run != nil {
+		s.tellCodes(&t, slices.DeleteFunc(s.debrief.run.Verdict(), func(c trace.Code) bool { return slices.Contains(own, c) }))
+	}
 	return t.Lines
 }
 
@@ -175,14 +179,9 @@ func otherFlaws(lock string) string {
 	return fmt.Sprintf(" What breaks %s: level%s %s.", lock, draw.Either(len(about) > 1, "s", ""), trace.List(about))
 }
 
-// tellCodes explains the codes of the end that the goal doesn't explain, of this run and of that with the other lock.
-func (s *Game) tellCodes(t *draw.Paragraphs) {
-	others := s.Run.Verdict()
-	if s.debrief != nil && s.debrief.run != nil {
-		others = append(others, s.debrief.run.Verdict()...)
-	}
-	slices.Sort(others)
-	for _, code := range slices.Compact(others) {
+// tellCodes explains codes, but for the goal, which is explained already.
+func (s *Game) tellCodes(t *draw.Paragraphs, codes trace.Verdict) {
+	for _, code := range codes {
 		if code != s.goal {
 			t.Add(draw.Dim, "", fmt.Sprintf("%s, %s: %s.", code, code.Name(), code.Meaning()))
 		}

@@ -166,30 +166,42 @@ func (s *Game) standing(width int) []draw.Line {
 	if title != "" {
 		title += ": "
 	}
-	text, k := s.outlook()
-	if s.won() {
-		t.Add(draw.Strong, "", title+s.task)
-	} else {
-		task, rules := title+s.task, s.rules()
-		if grows := func(text string) bool { return len(draw.Wrap(text+s.asks(), width)) > len(draw.Wrap(text, width)) }; grows(task) && !grows(rules) {
-			rules += s.asks()
-		} else {
-			task += s.asks()
-		}
+	if task, goal := title+s.task, fmt.Sprintf("Goal: %s (%s)", s.goal.Named(), s.goal); s.won() {
 		t.Add(draw.Strong, "", task)
+	} else {
+		bare, rules := s.packed(width-1, task, goal+".")
+		full, told := s.packed(width-1, task, goal+": "+meant[s.goal]+".")
+		if rows := func(a, b string) int { return len(draw.Wrap(a, width-1)) + len(draw.Wrap(b, width-1)) }; s.goal == trace.PD || rows(full, told) == rows(bare, rules) {
+			bare, rules = full, told
+		}
+		t.Add(draw.Strong, "", bare)
 		t.Add(draw.Plain, "", rules)
 	}
+	text, k := s.outlook(width)
 	t.Add(k, "", text)
 	return t.Lines
 }
 
-// rules are the goal in words, what may go wrong, and how long a lease is.
-func (s *Game) rules() string {
-	text := fmt.Sprintf("Goal: %s (%s), %s; ", s.goal.Named(), s.goal, screen.FaultsText(s.bounds))
-	if all, n := s.cfg.Strategy.Nodes, len(s.cfg.Nodes); n > 1 {
-		text += draw.Plural(n, "server") + draw.Either(n < all, fmt.Sprintf(", not %d; ", all), "; ")
+// packed are the task and the goal with the rules of the level behind them: each behind the one that takes no further row for it.
+func (s *Game) packed(width int, task, goal string) (string, string) {
+	for _, rule := range s.rules() {
+		if len(draw.Wrap(task+rule, width)) == len(draw.Wrap(task, width)) {
+			task += rule
+		} else {
+			goal += rule
+		}
 	}
-	return text + draw.Either(s.cfg.Strategy.NoTTL, "records don't expire.", "leases last "+trace.Brief(s.cfg.TTL)+".")
+	return task, goal
+}
+
+// rules are how often each client asks, what may go wrong, and how long a lease is.
+func (s *Game) rules() []string {
+	allowed := " Allowed: " + strings.TrimPrefix(screen.FaultsText(s.bounds), "at most ")
+	rules := []string{s.asks(), strings.TrimSuffix(allowed, " of a client") + "."}
+	if all, n := s.cfg.Strategy.Nodes, len(s.cfg.Nodes); n > 1 {
+		rules = append(rules, " "+draw.Plural(n, "server")+draw.Either(n < all, fmt.Sprintf(", not %d.", all), "."))
+	}
+	return append(rules, draw.Either(s.cfg.Strategy.NoTTL, " Records don't expire.", " Leases last "+trace.Brief(s.cfg.TTL)+"."))
 }
 
 // asks says how often each client asks for the lock, where it is as often as the others.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -73,6 +74,16 @@ type hintMsg struct {
 
 // Goals are the codes that a game can be played for.
 var Goals = trace.Verdict{trace.OV, trace.DG, trace.SW, trace.FR, trace.PD, trace.FN}
+
+// meant are the goals in words that need no others.
+var meant = map[trace.Code]string{
+	trace.OV: "two clients are inside the critical section at once",
+	trace.DG: "two clients' leases are live at once",
+	trace.SW: "a client's write lands on top of a newer holder's",
+	trace.FR: "a client's command removes or changes another's record",
+	trace.PD: "nobody ever gets the lock, yet nobody has it",
+	trace.FN: "a client is told no although its own record is stored",
+}
 
 // usualGoal is the code that a lock can be broken for: a lock whose records never expire by
 // themselves lets no second client in, but it can be lost for ever.
@@ -382,8 +393,8 @@ func waitOf(path []sim.Move) (d time.Duration) {
 	return d
 }
 
-// outlook is the distance to the goal in a sentence, with its ink.
-func (s *Game) outlook() (string, draw.Ink) {
+// outlook is the distance to the goal in a sentence, which has one row of a width, with its ink.
+func (s *Game) outlook(width int) (string, draw.Ink) {
 	c, k := s.quest, &s.Keys
 	switch {
 	case !c.known:
@@ -393,25 +404,47 @@ func (s *Game) outlook() (string, draw.Ink) {
 	case c.refused != nil:
 		return "No hint here: " + c.refused.Error() + ".", draw.Breach
 	case c.won():
-		return "Goal reached! " + s.score(), draw.Good
+		return s.Theme.Granted + " GOAL REACHED! " + s.score(), draw.Good
 	case !c.par.Reachable:
 		return "No schedule with " + screen.FaultsText(c.bounds) + " gets there; " + k.Scenario.Help().Key + " lists the levels.", draw.Strong
 	case !c.hint.Reachable:
 		return fmt.Sprintf("No longer reachable after your move %d; %s takes a move back.", s.lost(), k.Undo.Help().Key), draw.Breach
 	}
-	text := ""
-	if s.here.Depth > 0 {
-		text = "So far " + draw.Plural(s.here.Depth, "move") + ". "
+	if s.here.Depth == 0 {
+		return "Least from here: " + costText(c.ahead, c.hint.Cost) + ", which a win counts.", draw.Plain
 	}
-	text += "Least from here: "
+	left := "Least from here: "
 	if before, known := c.distances[s.here.Parent]; known && before.moves == c.ahead {
-		text += "still " // by another move it could have been fewer
+		left += "still " // by another move it could have been fewer
 	}
-	text += draw.Plural(c.ahead, "move")
+	left += draw.Plural(c.ahead, "move")
 	if n := c.hint.Cost.Faults; n > 0 {
-		text += " with " + draw.Plural(n, "fault")
+		left += " with " + draw.Plural(n, "fault")
 	}
-	return text + "; " + k.Hint.Help().Key + " gives a hint." + draw.Either(c.goal == trace.PD && c.hint.Cost.Faults == 0, " PD is judged when all are done.", ""), draw.Plain
+	if text := s.unjudged(); text != "" {
+		if draw.Width(text+left+".") > width-1 {
+			left = strings.Replace(left, " from here", "", 1)
+		}
+		return text + left + ".", draw.Strong
+	}
+	return "So far " + draw.Plural(s.here.Depth, "move") + ". " + left + "; " + k.Hint.Help().Key + " gives a hint.", draw.Plain
+}
+
+// unjudged says of a goal that is judged at the end alone who has still to act where nothing else is missing: what is stored then
+// looks like the goal already. It is empty elsewhere.
+func (s *Game) unjudged() string {
+	var missing []string
+	text := " is not"
+	for i := range s.cfg.Clients {
+		if st := &s.State.Clients[i]; !st.Crashed && !st.Stopped {
+			missing = append(missing, s.cfg.Clients[i].Name)
+			text = draw.Either(len(missing) > 1, " are not", draw.Either(s.Run.Begun(i, s.Run.Last()), " is not", " has not asked"))
+		}
+	}
+	if s.goal != trace.PD || s.hint.Cost.Faults > 0 || missing == nil {
+		return ""
+	}
+	return "Not won yet: PD counts once all are done; " + trace.List(missing) + text + ". "
 }
 
 // score compares the reader's moves with the least. Steps, of which a move may take several, are told only where

@@ -153,7 +153,7 @@ func TestLevelsAreWonByTheirHints(t *testing.T) {
 				t.Errorf("the win isn't remembered: %+v", w)
 			}
 			text := tuitest.Unwrapped(a.View())
-			for _, want := range []string{tried.Elsewhere(d.lock, d.run, d.same, l.Goal), "Goal reached! Yours is the least: " + costText(s.parMoves, s.par.Cost) + "."} {
+			for _, want := range []string{tried.Elsewhere(d.lock, d.run, d.same, l.Goal), "GOAL REACHED! Yours is the least: " + costText(s.parMoves, s.par.Cost) + "."} {
 				if !strings.Contains(text, want) {
 					t.Errorf("the screen doesn't say %q:\n%s", want, a.View())
 				}
@@ -311,15 +311,34 @@ func TestHintsKnowWhatCannotBe(t *testing.T) {
 	}
 }
 
-// Once all that is to go wrong has gone wrong, a deadlock is still to be judged: it says when.
-func TestDeadlockSaysWhenItIsJudged(t *testing.T) {
-	_, s := openLevel(t, "setnx-expire.PD.reply-lost")
-	s.known, s.refused, s.par.Reachable, s.hint = true, nil, true, explore.Hint{Reachable: true}
-	s.hint.Cost.Steps = 2
-	for faults, want := range []bool{true, false} {
-		s.hint.Cost.Faults = faults
-		if text, _ := s.outlook(); strings.Contains(text, "PD is judged when all are done") != want {
-			t.Errorf("with %d faults to go: %s", faults, text)
+// A deadlock is judged at the end. Once all that is to go wrong has gone wrong, what is stored looks like the goal already: who has still to
+// act is said then, in one row.
+func TestDeadlockSaysWhoIsStillToAct(t *testing.T) {
+	a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
+	for _, want := range []string{"Least from here: 5 moves", " Not won yet: PD counts once all are done; A and B are not. Least: 4 moves.", " Not won yet: PD counts once all are done; A and B are not. Least: 3 moves.",
+		" Not won yet: PD counts once all are done; B has not asked. Least: 2 moves.", " Not won yet: PD counts once all are done; B is not. Least from here: 1 move."} {
+		if v := a.View(); !strings.Contains(v, want) {
+			t.Errorf("after %d moves there is no %q:\n%s", s.here.Depth, want, v)
+		}
+		a.Press("i i enter")
+	}
+	if v := a.View(); !s.won() || strings.Contains(v, "Not won yet") {
+		t.Errorf("won: %t, and it says\n%s", s.won(), v)
+	}
+	a, s = openLevelIn(t, 80, 24, tuitest.PlainTheme(false), "naive-del.FR.pause")
+	for !s.won() {
+		if a.Press("i i enter"); strings.Contains(a.View(), "Not won yet") {
+			t.Errorf("another goal waits for nobody:\n%s", a.View())
+		}
+	}
+}
+
+// What a win counts is said before the first move, in the words in which the score is told then.
+func TestScoreIsAnnounced(t *testing.T) {
+	for _, name := range []string{"setnx-expire.PD.reply-lost", "naive-del.FR.pause"} {
+		a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), name)
+		if want := "Least from here: " + costText(s.parMoves, s.par.Cost) + ", which a win counts."; !strings.Contains(a.View(), want) {
+			t.Errorf("%s: there is no %q in\n%s", name, want, a.View())
 		}
 	}
 }
@@ -333,7 +352,7 @@ func TestLateHintIsDropped(t *testing.T) {
 	if s.Update(late()); s.known {
 		t.Error("the hint for another place is shown")
 	}
-	if text, _ := s.outlook(); text != "Thinking." {
+	if text, _ := s.outlook(80); text != "Thinking." {
 		t.Errorf("says %q", text)
 	}
 }

@@ -24,7 +24,7 @@ func TestGoalReachedStaysInSight(t *testing.T) {
 	read := ""
 	for n := 0; ; n++ {
 		v := a.View()
-		for _, want := range []string{"Goal reached! Yours is the least: 5 moves", " in the end  all others are done; a last client, the probe, asks", "↑↓ read on", "g again"} {
+		for _, want := range []string{"GOAL REACHED! Yours is the least: 5 moves", " in the end  all others are done; a last client, the probe, asks", "↑↓ read on", "g again"} {
 			if !strings.Contains(v, want) {
 				t.Errorf("after %d lines there is no %q:\n%s", n, want, v)
 			}
@@ -49,6 +49,22 @@ func TestGoalReachedStaysInSight(t *testing.T) {
 	}
 }
 
+// What a win has shown stands right below the news of it, above the diagram and the code, and the codes of the title are explained there.
+func TestWinIsExplainedBesideTheNews(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
+		a, s := openLevelIn(t, size[0], size[1], tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
+		win(t, a, s)
+		rows := strings.Split(a.View(), "\n")
+		at := slices.IndexFunc(rows, func(l string) bool { return strings.Contains(l, "✓ GOAL REACHED!") })
+		if at < 0 || at > 5 || !strings.Contains(rows[at+1], "A client that hears nothing gives up") {
+			t.Errorf("%v: the news is in row %d, and the lesson not below it:\n%s", size, at, strings.Join(rows, "\n"))
+		}
+		if !strings.Contains(tuitest.Unwrapped(strings.Join(rows[:at+10], "\n")), "FN, false refusal: ") {
+			t.Errorf("%v: FN is in the title alone:\n%s", size, strings.Join(rows, "\n"))
+		}
+	}
+}
+
 // The line that broke the lock is marked in the code of the client that ran it, and of no other.
 func TestOnlyOneClientBreaksIt(t *testing.T) {
 	a, s := openLevelIn(t, 120, 40, tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
@@ -67,11 +83,18 @@ func TestRulesAreInWords(t *testing.T) {
 		}
 		a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), l.Name())
 		v := tuitest.Unwrapped(a.View())
-		lease := draw.Either(s.cfg.Strategy.NoTTL, "records don't expire", "leases last 12s")
-		for _, want := range []string{"Goal: " + l.Goal.Named() + " (" + l.Goal.String() + ")", "Each client asks once.", lease} {
+		lease := draw.Either(s.cfg.Strategy.NoTTL, "Records don't expire.", "Leases last 12s.")
+		for _, want := range []string{"Goal: " + l.Goal.Named() + " (" + l.Goal.String() + ")", "Allowed: 1 ", "Each client asks once.", lease} {
 			if !strings.Contains(v, want) {
 				t.Errorf("%s: no %q in\n%s", l.Name(), want, a.View())
 			}
+		}
+		if l.Goal == trace.PD && !strings.Contains(v, meant[l.Goal]) {
+			t.Errorf("%s: it isn't said what a deadlock is:\n%s", l.Name(), a.View())
+		}
+		wide, _ := openLevelIn(t, 200, 60, tuitest.PlainTheme(false), l.Name())
+		if meant[l.Goal] == "" || !strings.Contains(tuitest.Unwrapped(wide.View()), l.Goal.String()+"): "+meant[l.Goal]) {
+			t.Errorf("%s: in a wide window its goal has no meaning:\n%s", l.Name(), wide.View())
 		}
 		list := tuitest.Open(t, 80, 24, s.App, s.Levels(), nil).View()
 		if !strings.Contains(tuitest.Unwrapped(list), "The goal is "+l.Goal.Named()) {
@@ -304,7 +327,7 @@ func TestDistanceSaysStill(t *testing.T) {
 	for _, move := range []string{"time to 1s", "time to 3s"} {
 		was := s.ahead
 		do(t, a, s, move)
-		if _, text := s.ahead, tuitest.Unwrapped(a.View()); strings.Contains(text, fmt.Sprintf("Least from here: still %s;", draw.Plural(s.ahead, "move"))) != (s.ahead == was) {
+		if _, text := s.ahead, tuitest.Unwrapped(a.View()); strings.Contains(text, fmt.Sprintf("Least: still %s.", draw.Plural(s.ahead, "move"))) != (s.ahead == was) {
 			t.Errorf("from %d moves to %d:\n%s", was, s.ahead, a.View())
 		}
 		if s.ahead == was {

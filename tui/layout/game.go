@@ -37,7 +37,7 @@ type GameWishes struct {
 
 // ArrangeGame is the layout for a window: a pure function of its size and the wishes. From
 // the top: the goal, the diagram over the whole width, the event and the holders, the
-// code, the moves.
+// code, the moves; or, once the goal is reached, what is said of it at once below it.
 func ArrangeGame(w, h int, want GameWishes) Game {
 	l := Game{Header: draw.Rect(0, 0, w, 1), Rules: []draw.Rectangle{draw.Rect(0, 1, w, 1), draw.Rect(0, h-2, w, 1)}, Columns: 1}
 	if w >= columnsFrom && want.Moves > LeastMoves {
@@ -61,7 +61,7 @@ func ArrangeGame(w, h int, want GameWishes) Game {
 	}
 	both := h >= bothFrom && rows-moves-gameStatus-3 >= 2*leastOwn
 	room := rows - moves - gameStatus - 1 // and one rule
-	code := 0
+	code, diagram := 0, 0
 	switch {
 	case !both && room < leastOwn/2:
 	case both:
@@ -71,14 +71,25 @@ func ArrangeGame(w, h int, want GameWishes) Game {
 			least--
 		}
 		code = min(max(room-want.Diagram(room-least), least), want.CodeRows)
-		diagram := min(want.Diagram(room-code), room-code) // which has steps, and may leave some
+		diagram = min(want.Diagram(room-code), room-code) // which has steps, and may leave some
 		code = max(code, min(room-diagram, want.CodeRows))
-		l.Diagram = take(diagram)
-		rule()
 	case want.Code:
 		code = room
 	default:
-		l.Diagram = take(room)
+		diagram = room
+	}
+	if want.Debrief > 0 { // above all else, next to the goal
+		used := gameStatus + code + diagram + 1
+		if both {
+			used += 2
+		} else if diagram > 0 {
+			used++
+		}
+		l.Moves = take(rows - used)
+		rule()
+	}
+	if diagram > 0 || both {
+		l.Diagram = take(diagram)
 		rule()
 	}
 	l.Status = take(gameStatus)
@@ -87,6 +98,9 @@ func ArrangeGame(w, h int, want GameWishes) Game {
 	}
 	if code > 0 {
 		l.Code = take(code)
+	}
+	if want.Debrief > 0 {
+		return l
 	}
 	if code > 0 || l.Diagram.Empty() {
 		rule()
