@@ -41,6 +41,8 @@ type Game struct {
 	now     time.Duration          // at here; its last event may have been earlier
 	menu    map[string][]sim.Offer // of a game without bounds: the faults that can be chosen, by client or server
 	options []option
+	clients int      // options that are clients': those that let time pass follow
+	waits   int      // of these
 	next    []option // by client: its step
 	at      int      // the option at the cursor
 	first   int      // the first option in sight

@@ -33,8 +33,8 @@ func TestThreeClientsInThirtyRows(t *testing.T) {
 	if v = a.View(); !strings.Contains(v, long) || !strings.Contains(v, "short 9") || !strings.Contains(v, " 12 moves: 1 to 9, or ↑↓ and enter ") {
 		t.Error(v)
 	}
-	if s.Update(screen.Click{X: s.plan.Left + 1, Y: s.plan.Moves.Y}); s.at != s.plan.Moves.H {
-		t.Errorf("a click at the second column leads to move %d of a column of %d", s.at, s.plan.Moves.H)
+	if s.Update(screen.Click{X: s.plan.Left + 1, Y: s.plan.Moves.Y}); s.at != s.plan.Rows {
+		t.Errorf("a click at the second column leads to move %d of a column of %d", s.at, s.plan.Rows)
 	}
 	b, g := openLevelIn(t, 200, 60, tuitest.PlainTheme(false), "timestamp-del.DG.crash")
 	g.options[3].name = long + long

@@ -51,7 +51,9 @@ func (s *Game) offer() {
 		}
 		s.options = append(s.options, s.faultsOf(s.cfg.Clients[i].Name, i, steps[i])...)
 	}
-	s.options = append(s.options, s.waits()...)
+	waits := s.instants()
+	s.clients, s.waits = len(s.options), len(waits)
+	s.options = append(s.options, waits...)
 	for i := range s.cfg.Nodes {
 		s.options = append(s.options, s.faultsOf(s.Run.Nodes[i], i, option{client: trace.None})...)
 	}
@@ -220,9 +222,9 @@ func labelOf(label string, f sim.Fault) string {
 // mostWaits is the greatest number of instants that are offered at a time.
 const mostWaits = 4
 
-// waits lists the instants to which time can pass: those at which something happens by
+// instants lists the moves to instants to which time can pass: those at which something happens by
 // itself within two leases, and a second.
-func (s *Game) waits() (all []option) {
+func (s *Game) instants() (all []option) {
 	var due []time.Duration
 	if _, events, err := s.peek(sim.Move{Wait: 2*s.cfg.TTL + time.Second}); err == nil {
 		for i := range events {
@@ -242,10 +244,10 @@ func (s *Game) waits() (all []option) {
 	slices.Sort(due)
 	due = slices.Compact(due)
 	due = due[:min(len(due), mostWaits)]
-	if i, is := slices.BinarySearch(due, time.Second); !is { // among the instants at which something happens
+	if i, is := slices.BinarySearch(due, time.Second); !is && s.quest == nil { // no goal needs time to stop where nothing is due: see sim/explore/SOUNDNESS.md
 		due = slices.Insert(due, i, time.Second)
 	}
-	s.still = ""
+	s.still = draw.Either(len(due) == 0, "time can't pass: nothing is due yet that it could bring", "")
 	for _, d := range due {
 		o, paused := s.wait(d)
 		if s.mayPause(len(paused)) {
@@ -263,7 +265,7 @@ func (s *Game) waits() (all []option) {
 // stands says why time can't pass: who has begun and could act all the while would be paused by it, and that is a fault. A
 // client that has not begun may come at any time.
 func stands(paused []string, pauses uint8) string {
-	return "time can't pass: " + trace.List(paused) + draw.Either(len(paused) == 1, " has", " have") + " begun and could go on, and " + draw.Either(pauses == 0, "no pause is allowed here", "the pauses allowed are used up")
+	return "time can't pass: " + trace.List(paused) + " must act first; " + draw.Either(pauses == 0, "no pause is allowed in this level", "the pauses allowed are used up")
 }
 
 // mayPause reports whether time may pass while so many further clients have something to do: where the pauses

@@ -194,14 +194,22 @@ func (s *Game) heed(h hintMsg) tea.Cmd {
 // in the list leads there.
 func (s *Game) offerDue() {
 	due := s.hint.Due
-	leads := func(o option) bool { return o.moves[0].Wait == due }
-	if i := slices.IndexFunc(s.options, func(o option) bool { return o.moves[0].Wait > 0 }); due > 0 && i >= 0 && !slices.ContainsFunc(s.options, leads) {
-		for ; i < len(s.options) && s.options[i].moves[0].Wait > 0 && s.options[i].moves[0].Wait < due; i++ { // they are in order
-		}
-		if o, paused := s.wait(due); s.mayPause(len(paused)) {
-			s.options = slices.Insert(s.options, i, o)
-		}
+	if due == 0 || slices.ContainsFunc(s.options, func(o option) bool { return o.moves[0].Wait == due }) {
+		return
 	}
+	o, paused := s.wait(due)
+	if !s.mayPause(len(paused)) {
+		if s.waits == 0 {
+			s.still = stands(paused, s.bounds.Faults[explore.Pause])
+		}
+		return
+	}
+	i := s.clients
+	for i < s.clients+s.waits && s.options[i].moves[0].Wait < due { // they are in order
+		i++
+	}
+	s.options, s.still = slices.Insert(s.options, i, o), ""
+	s.waits++
 }
 
 // drain shows what becomes of the run in the end, if only that proves the goal: a deadlock

@@ -13,7 +13,7 @@ import (
 // Where no time can be let pass, the list of moves says why, in every window; where some can, it says nothing of it.
 func TestWhyTimeCantPass(t *testing.T) {
 	a, s := openLevel(t, "timestamp-del.DG.crash")
-	said := 0
+	said, reasons := 0, []string(nil)
 	for range 12 {
 		passes := slices.ContainsFunc(s.options, func(o option) bool { return o.moves[0].Wait > 0 })
 		for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
@@ -24,9 +24,14 @@ func TestWhyTimeCantPass(t *testing.T) {
 			}
 		}
 		if !passes {
-			said++
+			said, reasons = said+1, append(reasons, s.still)
 		}
 		a.Press("1")
+	}
+	for _, want := range []string{"time can't pass: nothing is due yet that it could bring", "time can't pass: B must act first; no pause is allowed in this level"} {
+		if !slices.Contains(reasons, want) {
+			t.Errorf("%q is no reason: %q", want, reasons)
+		}
 	}
 	if s.bounds.Faults[explore.Pause] == 0 && said == 0 {
 		t.Error("time could always pass")

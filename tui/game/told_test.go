@@ -150,8 +150,7 @@ func TestHintNamesAnOnlyMove(t *testing.T) {
 func TestHintSaysThatADetourCanBeUndone(t *testing.T) {
 	a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), "timestamp-del.DG.crash")
 	for detour := 1; detour <= 2; detour++ {
-		wait := slices.IndexFunc(s.options, func(o option) bool { return o.moves[0].Wait > 0 })
-		a.Press(fmt.Sprint(wait + 1)) // nobody has begun
+		letPass(a, s, time.Second) // nobody has begun
 		want := draw.Either(detour == 1, "your last move gained nothing; u takes it back, i again goes on.", "your last 2 moves gained nothing; u takes one back, i again goes on.")
 		if a.Press("i"); !strings.Contains(s.Notice, want) || !strings.Contains(a.View(), want) {
 			t.Errorf("after %d moves that gained nothing it says %q\n%s", detour, s.Notice, a.View())
@@ -324,9 +323,9 @@ func TestDistanceSaysStill(t *testing.T) {
 	a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), scenarios.Levels()[2].Name())
 	a.Press("2 enter enter")
 	stood := 0
-	for _, move := range []string{"time to 1s", "time to 3s"} {
+	for _, d := range []time.Duration{time.Second, 2 * time.Second} {
 		was := s.ahead
-		do(t, a, s, move)
+		letPass(a, s, d)
 		if _, text := s.ahead, tuitest.Unwrapped(a.View()); strings.Contains(text, fmt.Sprintf("Least: still %s.", draw.Plural(s.ahead, "move"))) != (s.ahead == was) {
 			t.Errorf("from %d moves to %d:\n%s", was, s.ahead, a.View())
 		}
@@ -458,7 +457,7 @@ func TestALeaseCanPassInOneMove(t *testing.T) {
 	if v := a.View(); !longer() || s.State.LockRecord(0) == nil {
 		t.Fatalf("a stamp is stored, and no move lets it pass:\n%s", v)
 	}
-	if a.Press("4"); s.now != was+s.cfg.TTL+time.Second {
+	if a.Press("3"); s.now != was+s.cfg.TTL+time.Second {
 		t.Errorf("it leads from %s to %s", was, s.now)
 	}
 }
