@@ -129,7 +129,7 @@ func TestWaysThroughTheRooms(t *testing.T) {
 	a := openApp(t, 80, 24, tuitest.PlainTheme(false), tuitest.Handmade)
 	for _, step := range []struct{ keys, want string }{
 		{"esc", "*door.Door"}, {"tab", "*course.Course"}, {"esc", "*door.Door"}, {"tab", "*course.Course"}, {"p", "*present.Present"}, {"esc", "*course.Course"}, {"esc", "*door.Door"},
-		{"4", "*decide.Decide"}, {"esc", "*door.Door"}, {"3", "*levels.List"}, {"3", "*levels.List"}, {"enter", "*game.Game"}, {"o", "*levels.List"}, {"esc", "*game.Game"}, {"esc", "*levels.List"}, {"esc", "*door.Door"},
+		{"4", "*decide.Decide"}, {"esc", "*door.Door"}, {"3", "*levels.List"}, {"3", "*game.Game"}, {"o", "*levels.List"}, {"esc", "*game.Game"}, {"esc", "*levels.List"}, {"esc", "*door.Door"},
 		{"1", "*player.Player"}, {"?", "*screen.help"}, {"?", "*player.Player"}, {"esc", "*door.Door"},
 		{"5", "*runs.Runs"}, {"tab", "*course.Course"}, {"tab", "*runs.Runs"}, {"enter", "*player.Player"}, {"f", "*picker.Picker"}, {"esc", "*player.Player"}, {"o", "*picker.Picker"},
 		{"enter", "*player.Player"}, {"c", "*picker.Picker"}, {"down enter", "*compare.Compare"}, {"enter", "*player.Player"}, {"esc", "*compare.Compare"},
@@ -351,7 +351,7 @@ func TestAnswersAreKept(t *testing.T) {
 }
 
 // Without a lock to break, the game begins with the list of levels, with the cursor on the one to go on with, as it does
-// from the door. A digit goes to the level with that number, enter plays it, and esc leads from there to the list, at that level, and to the door. A level in
+// from the door. A number that can be no longer plays that level, and esc leads from there to the list, at that level, and to the door. A level in
 // which nothing was tried is not the one to go on with.
 func TestPlayOpensTheLevels(t *testing.T) {
 	lib := tuitest.LocksOnly()
@@ -360,8 +360,8 @@ func TestPlayOpensTheLevels(t *testing.T) {
 		keys  string
 		depth int
 		want  string
-	}{{"", 2, "Which lock do you want to break?  row 1 of "}, {"3 enter", 3, "Level 3 of "}, {"esc", 2, "row 3 of "}, {"esc", 1, "Break it yourself"}, {"3", 2, "row 1 of "},
-		{"3 enter", 3, "Level 3 of "}, {"1 esc esc 3", 2, "row 3 of "}, {"enter", 3, "Level 3 of "}} {
+	}{{"", 2, "Which lock do you want to break?  row 1 of "}, {"3", 3, "Level 3 of "}, {"esc", 2, "row 3 of "}, {"esc", 1, "Break it yourself"}, {"3", 2, "row 1 of "},
+		{"3", 3, "Level 3 of "}, {"1 esc esc 3", 2, "row 3 of "}, {"enter", 3, "Level 3 of "}} {
 		if a.Press(step.keys); a.Depth() != step.depth || !strings.Contains(a.View(), step.want) {
 			t.Errorf("%q leads %d deep to\n%s", step.keys, a.Depth(), a.View())
 		}

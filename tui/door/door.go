@@ -199,7 +199,7 @@ func (d *Door) Help() screen.Page {
 	return screen.Page{
 		Title: "Lockstep",
 		About: "Lockstep runs real lock code against real Redis commands in virtual time: through crashes, pauses, wrong clocks and lost messages. " +
-			"It shows when two clients hold the same lock, and why. On every screen ? explains the keys, and esc goes up a screen, in the end to this one.",
+			"It shows when two clients hold the same lock, and why. On every screen ? explains the keys, and esc goes back to the screen before, in the end to this one.",
 		Keys: append([]key.Binding{screen.As(k.Up, "up"), screen.As(k.Down, "down"), screen.As(k.First, "first"), screen.As(k.Last, "last"),
 			screen.As(k.Enter, "go in"), d.digits(), screen.As(k.Course, "the course")}, k.Mouse, k.Help, k.Quit, k.Suspend),
 		Signs: append(pane.Legend(&d.Theme.Glyphs, d.run), screen.CodeSigns()...),

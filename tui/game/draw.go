@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"lockstep/sim/trace"
 	"lockstep/tui/code"
@@ -12,12 +13,10 @@ import (
 	"lockstep/tui/screen"
 )
 
-const numbered = 9 // moves that have a key of their own
-
-// codeRows is how many rows of a client's code are of use.
-func (s *Game) codeRows() int {
-	return 1 + len(code.Of(s.cfg.Strategy.File))
-}
+const (
+	numbered = 9                    // moves that have a key of their own
+	year     = 365 * 24 * time.Hour // no move waits so long: only the probe does
+)
 
 // viewLeadsTo is the name of the view that the key for it leads to.
 func (s *Game) viewLeadsTo() string {
@@ -42,7 +41,7 @@ func (s *Game) Draw(c *draw.Canvas, r draw.Rectangle) {
 	if s.still != "" {
 		moves++
 	}
-	l := layout.ArrangeGame(r.W, r.H+1, layout.GameWishes{Goal: len(goal), Moves: moves, Most: s.most, Debrief: len(told), Code: s.coded, CodeRows: s.codeRows(), Diagram: s.diagramRows})
+	l := layout.ArrangeGame(r.W, r.H+1, layout.GameWishes{Goal: len(goal), Moves: moves, Most: s.most, Debrief: len(told), Code: s.coded, CodeRows: 1 + len(code.Of(s.cfg.Strategy.File)), Diagram: s.diagramRows})
 	s.plan = l
 	for _, rule := range l.Rules {
 		c.Fill(rule, s.Theme.Rule, draw.Dim)
@@ -134,7 +133,7 @@ func (s *Game) diagramRows(rows int) int {
 func (s *Game) drawClock(c *draw.Canvas, r draw.Rectangle) {
 	if s.quest != nil && s.drained && s.Pos == s.Run.Last() {
 		c.Fill(draw.Rect(r.X, r.Y, r.W, 1), " ", draw.Plain)
-		l := draw.Line{draw.Text(" in the end  ", draw.Strong), draw.Text("all others are done; a last client, the probe, asks for the lock", draw.Plain)}
+		l := draw.Line{draw.Text(" in the end  ", draw.Strong), draw.Text("a last client, the probe, asks for the lock"+draw.Either(s.State.At > year, ", and again 10y later", ""), draw.Plain)}
 		c.Line(r.X, r.Y, r.W, l.Fitted(r.W, s.Theme.More))
 		return
 	}
@@ -335,6 +334,9 @@ func (s *Game) heads(width int) (rows []draw.Line) {
 func (s *Game) doing(client, room int) string {
 	st := &s.State.Clients[client]
 	text := st.Doing() + draw.Either(st.Stopped, s.inVain(client), "")
+	if st.Pending != nil && !st.Paused && s.Pos == s.Run.Last() && s.next[client].due > 0 {
+		text = "waits for a reply, until " + trace.Brief(s.now+s.next[client].due)
+	}
 	if !st.Lease.Believed || st.Phase == trace.PhaseWork { // who works there thinks so
 		return text
 	}

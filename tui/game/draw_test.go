@@ -56,6 +56,9 @@ func TestCodeOfAWaitingClient(t *testing.T) {
 	if s.State.Clients[0].Pending == nil {
 		t.Fatal("A awaits no reply")
 	}
+	if v := a.View(); !strings.Contains(v, " A  waits for a reply, until 3s ") {
+		t.Errorf("it isn't said for what A waits:\n%s", v)
+	}
 	for _, l := range strings.Split(a.View(), "\n") {
 		if strings.Contains(l, "AB▸   won, err := setNX(ctx") {
 			return

@@ -21,9 +21,10 @@ type option struct {
 	ink    draw.Ink
 	name   string
 	moves  []sim.Move
-	client int          // whose move it is, or trace.None
-	source trace.Source // of a client's step: the line of its command
-	sends  bool         // the step sends that command
+	client int           // whose move it is, or trace.None
+	source trace.Source  // of a client's step: the line of its command
+	sends  bool          // the step sends that command
+	due    time.Duration // of a client's step: the time until its own wait is over, or 0
 }
 
 // peek plays moves ahead, and returns the events that they lead to.
@@ -39,17 +40,17 @@ func (s *Game) peek(moves ...sim.Move) (*trace.Trace, []trace.Event, error) {
 // with it, the passing of time to each instant at which something happens by itself, and
 // the faults of servers.
 func (s *Game) offer() {
-	s.options = nil
-	steps := make([]option, len(s.cfg.Clients))
+	s.options, s.next = nil, make([]option, len(s.cfg.Clients))
 	for i := range s.cfg.Clients {
 		if st := &s.State.Clients[i]; st.Crashed || st.Stopped {
 			continue
 		}
 		var able bool
-		if steps[i], able = s.step(i); able {
-			s.options = append(s.options, steps[i])
+		if s.next[i], able = s.step(i); able {
+			s.options = append(s.options, s.next[i])
 		}
-		s.options = append(s.options, s.faultsOf(s.cfg.Clients[i].Name, i, steps[i])...)
+		s.next[i].due = s.wakes(i)
+		s.options = append(s.options, s.faultsOf(s.cfg.Clients[i].Name, i, s.next[i])...)
 	}
 	waits := s.instants()
 	s.clients, s.waits = len(s.options), len(waits)
@@ -57,7 +58,6 @@ func (s *Game) offer() {
 	for i := range s.cfg.Nodes {
 		s.options = append(s.options, s.faultsOf(s.Run.Nodes[i], i, option{client: trace.None})...)
 	}
-	s.next = steps
 	s.most = max(s.most, len(s.options))
 }
 
@@ -234,7 +234,7 @@ func (s *Game) instants() (all []option) {
 		}
 	}
 	for i := range s.cfg.Clients {
-		if d := s.wakes(i); d > 0 {
+		if d := s.next[i].due; d > 0 {
 			due = append(due, d)
 		}
 	}
@@ -322,7 +322,7 @@ func (s *Game) wait(d time.Duration) (o option, paused []string) {
 	for i := range events {
 		switch e := &events[i]; {
 		case e.Kind == trace.KindPause && e.Client != trace.None && e.At == s.now+d:
-			if s.wakes(e.Client) != d {
+			if s.next[e.Client].due != d {
 				last = append(last, t.Clients[e.Client]+" can go on")
 			}
 		case e.Kind == trace.KindPause && e.Client != trace.None:
@@ -332,7 +332,7 @@ func (s *Game) wait(d time.Duration) (o option, paused []string) {
 		}
 	}
 	for i := range s.cfg.Clients {
-		if s.wakes(i) == d {
+		if s.next[i].due == d {
 			last = append(last, s.cfg.Clients[i].Name+draw.Either(s.State.Clients[i].Asleep, " wakes up", " has waited long enough for its reply"))
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -346,7 +345,7 @@ func (s *Game) pointAt(h explore.Hint) {
 
 // hinted is the move that begins the least way on, and its place in the list, or -1.
 func (s *Game) hinted(h explore.Hint) (option, int) {
-	if i := slices.IndexFunc(s.options, func(o option) bool { return begin(h.Path, o.moves) }); i >= 0 {
+	if i := slices.IndexFunc(s.options, func(o option) bool { return tried.Begins(h.Path, o.moves) }); i >= 0 {
 		return s.options[i], i
 	}
 	o := option{ink: draw.Strong, client: trace.None, moves: h.Next}
@@ -361,44 +360,6 @@ func (s *Game) hinted(h explore.Hint) (option, int) {
 		}
 	}
 	return o, -1
-}
-
-// begin reports whether the least way begins with the steps of a move, or with more of the
-// same client's.
-func begin(path, move []sim.Move) bool {
-	if move[0].Count == 0 && move[0].Fault == nil || len(move) == 1 && move[0].Fault != nil {
-		return len(path) > 0 && tried.Same(path[0], move[0]) || len(move) == 1 && move[0].Wait > 0 && len(path) > 0 && waitOf(path) == move[0].Wait
-	}
-	step := move[len(move)-1]
-	var fault sim.Fault
-	if len(move) > 1 {
-		fault = move[0].Fault
-	}
-	left := step.Count
-	for _, m := range path {
-		switch {
-		case left <= 0:
-			return fault == nil
-		case m.Fault != nil && fault != nil && m.Fault.String() == fault.String():
-			fault = nil
-		case m.Count > 0 && m.Who == step.Who:
-			left -= m.Count
-		default:
-			return false
-		}
-	}
-	return left <= 0 && fault == nil
-}
-
-// waitOf is the time that passes at the beginning of a way, before anything else happens.
-func waitOf(path []sim.Move) (d time.Duration) {
-	for _, m := range path {
-		if m.Wait == 0 {
-			break
-		}
-		d += m.Wait
-	}
-	return d
 }
 
 // outlook is the distance to the goal in a sentence, which has one row of a width, with its ink.

@@ -24,7 +24,7 @@ func TestGoalReachedStaysInSight(t *testing.T) {
 	read := ""
 	for n := 0; ; n++ {
 		v := a.View()
-		for _, want := range []string{"GOAL REACHED! Yours is the least: 5 moves", " in the end  all others are done; a last client, the probe, asks", "↑↓ read on", "g again"} {
+		for _, want := range []string{"GOAL REACHED! Yours is the least: 5 moves", " in the end  a last client, the probe, asks for the lock, and again 10y later", "↑↓ read on", "g again"} {
 			if !strings.Contains(v, want) {
 				t.Errorf("after %d lines there is no %q:\n%s", n, want, v)
 			}
@@ -204,11 +204,20 @@ func TestGameGoesOnWhereItWasLeft(t *testing.T) {
 	if _, err := NewLevel(app, 2); err != nil || levels.Next(app) != 2 {
 		t.Errorf("after level 3 was opened again it is level %d, %v", levels.Next(app)+1, err)
 	}
+	after := " (next: after your last win)"
 	app.Progress.Win(all[2].Name(), progress.Win{})
-	if n := levels.Next(app); n != 3 {
-		t.Errorf("after level 3 was won it is level %d", n+1)
+	if title := levels.New(app).Title; badge(3) != "begun" || strings.Contains(title, after) {
+		t.Errorf("level 4 is %q, and the list says %s", badge(3), title)
 	}
-	for _, l := range all[3:] {
+	app.Progress.SeeLevel(all[3].Name())
+	app.Progress.Win(all[3].Name(), progress.Win{})
+	if title := levels.New(app).Title; badge(4) != "next" || !strings.Contains(title, after) {
+		t.Errorf("levels 1 and 2 are left, level 5 is %q, and the list says %s", badge(4), title)
+	}
+	if n := levels.Next(app); n != 4 {
+		t.Errorf("after levels 3 and 4 were won it is level %d", n+1)
+	}
+	for _, l := range all[4:] {
 		app.Progress.Win(l.Name(), progress.Win{})
 	}
 	if n := levels.Next(app); n != 0 {

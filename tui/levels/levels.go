@@ -37,20 +37,22 @@ func New(app *screen.App) *List {
 			return draw.Text(draw.Either(list.begun[i], "begun", draw.Either(i == Next(app), "next", "")), draw.Plain)
 		}}
 	}
-	list.Picker = &picker.Picker{App: app, Title: "Which lock do you want to break?", Items: items, At: Next(app), Current: -1, Numbered: true, Verb: "play",
-		About: "The levels, in the order of the course.", Choose: func(i int) (tea.Cmd, screen.Outcome) {
+	list.Picker = &picker.Picker{App: app, Items: items, At: Next(app), Current: -1, Numbered: true, Verb: "play",
+		About: "The levels, in the order of the course. Next is the first that isn't won after the one that you played last.", Choose: func(i int) (tea.Cmd, screen.Outcome) {
 			return nil, screen.Outcome{To: screen.LevelMsg{Level: i}}
 		}}
 	list.look()
 	return list
 }
 
-// look notes which levels were begun.
+// look notes which levels were begun, and says why the one that is marked as next isn't the first that is left, if it isn't.
 func (l *List) look() {
 	l.begun = nil
 	for _, level := range scenarios.Levels() {
 		l.begun = append(l.begun, l.Progress.Game(level.Name()) != nil)
 	}
+	n := Next(l.App)
+	l.Title = "Which lock do you want to break?" + draw.Either(Unwon(l.App, 0) < n && !l.begun[n], " (next: after your last win)", "")
 }
 
 // Resume puts the cursor on the level to go on with, after another was played or won. After a mere look at one it stays.

@@ -62,7 +62,10 @@ func (p *Picker) press(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 	p.typed = 0
 	switch {
 	case p.Numbered && len(k.Runes) == 1 && k.Runes[0] >= '0' && k.Runes[0] <= '9':
-		p.number(number, int(k.Runes[0]-'0'))
+		if p.number(number, int(k.Runes[0]-'0')) {
+			p.typed = 0
+			return p.Choose(p.At)
+		}
 	case key.Matches(k, p.Keys.Close) && number > 0:
 		p.At = p.left
 	case key.Matches(k, p.Keys.Close):
@@ -86,20 +89,23 @@ func (p *Picker) press(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 	return nil, screen.Outcome{}
 }
 
-// number takes another digit of a number, or the first of the next one, and goes to that item. It chooses none, be
-// there more digits to come or not: a key that sometimes does so would make a choice by accident.
-func (p *Picker) number(before, digit int) {
+// number takes another digit of a number, or the first of the next one, and goes to that item. It reports whether that is the item's whole
+// number, which no further digit can change: then it is chosen, as by the digits of a menu. One that begins anew, as there is no item of the
+// number with it, chooses none: it was meant otherwise.
+func (p *Picker) number(before, digit int) (whole bool) {
 	if before == 0 {
 		p.left = p.At
 	}
+	whole = true
 	if p.typed = 10*before + digit; p.typed > len(p.Items) {
-		p.typed = digit
+		p.typed, whole = digit, false
 	}
 	if p.typed == 0 || p.typed > len(p.Items) {
 		p.typed = 0
-		return
+		return false
 	}
 	p.At = p.typed - 1
+	return whole && 10*p.typed > len(p.Items)
 }
 
 func (p *Picker) clicked(c screen.Click) (tea.Cmd, screen.Outcome) {
@@ -123,7 +129,7 @@ func (p *Picker) FooterKeys() []key.Binding {
 		back = screen.As(back, "cancel the number")
 	}
 	if p.Numbered {
-		move = screen.Bind(fmt.Sprintf("%s 1-%d", move.Help().Key, len(p.Items)), move.Help().Desc, move.Keys()...)
+		choose = screen.Bind(fmt.Sprintf("%s 1-%d", choose.Help().Key, len(p.Items)), choose.Help().Desc, choose.Keys()...)
 	}
 	return []key.Binding{move, choose, back, screen.Pair(p.Keys.PageUp, p.Keys.PageDown, "page"), p.Keys.Help, p.Keys.Quit}
 }
@@ -134,7 +140,7 @@ func (p *Picker) Help() screen.Page {
 	keys := append([]key.Binding{screen.As(k.Up, "up"), screen.As(k.Down, "down"), k.PageUp, k.PageDown, screen.As(k.First, "first"), screen.As(k.Last, "last"),
 		screen.As(k.Enter, "choose")}, k.Always()...)
 	if p.Numbered {
-		keys = append([]key.Binding{screen.Bind(fmt.Sprintf("1-%d", len(p.Items)), "go to that number")}, keys...)
+		keys = append([]key.Binding{screen.Bind(fmt.Sprintf("1-%d", len(p.Items)), "choose that number")}, keys...)
 	}
 	if p.About != "" {
 		return screen.Page{Title: "a list", About: p.About, Keys: keys}
