@@ -61,23 +61,7 @@ func ArrangeGame(w, h int, want GameWishes) Game {
 	}
 	both := h >= bothFrom && rows-moves-gameStatus-3 >= 2*leastOwn
 	room := rows - moves - gameStatus - 1 // and one rule
-	code, diagram := 0, 0
-	switch {
-	case !both && room < leastOwn/2:
-	case both:
-		room -= 2
-		least := leastOwn
-		if want.Diagram(room-least+1)-want.Diagram(room-least) > 1 { // then each client has a row for what it thinks
-			least--
-		}
-		code = min(max(room-want.Diagram(room-least), least), want.CodeRows)
-		diagram = min(want.Diagram(room-code), room-code) // which has steps, and may leave some
-		code = max(code, min(room-diagram, want.CodeRows))
-	case want.Code:
-		code = room
-	default:
-		diagram = room
-	}
+	code, diagram := want.shares(room, both)
 	if want.Debrief > 0 { // above all else, next to the goal
 		used := gameStatus + code + diagram + 1
 		if both {
@@ -107,6 +91,26 @@ func ArrangeGame(w, h int, want GameWishes) Game {
 	}
 	l.Moves = take(rows)
 	return l
+}
+
+// shares are how many of the rows that are left the code and the diagram have: both, or the one that is wished for.
+func (want *GameWishes) shares(room int, both bool) (code, diagram int) {
+	switch {
+	case !both && room < leastOwn/2:
+		return 0, 0
+	case both:
+		room -= 2
+		least := leastOwn
+		if want.Diagram(room-least+1)-want.Diagram(room-least) > 1 { // then each client has a row for what it thinks
+			least--
+		}
+		code = min(max(room-want.Diagram(room-least), least), want.CodeRows)
+		diagram = min(want.Diagram(room-code), room-code) // which has steps, and may leave some
+		return max(code, min(room-diagram, want.CodeRows)), diagram
+	case want.Code:
+		return room, 0
+	}
+	return 0, room
 }
 
 // Both reports whether there is room for the code and the diagram.
