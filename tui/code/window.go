@@ -66,7 +66,11 @@ func Draw(c *draw.Canvas, r draw.Rectangle, places []Place, th *draw.Theme) {
 			break
 		}
 	}
-	rows = append(rows[:min(len(rows), r.H-len(apart))], apart...)
+	rows = rows[:min(len(rows), r.H-len(apart))]
+	if len(apart) > 0 && len(rows)+len(apart) < r.H { // lines are left out
+		rows = append(rows, row{text: draw.Text(th.More, draw.Dim)})
+	}
+	rows = append(rows, apart...)
 	for y, row := range rows {
 		l := append(row.beside, draw.Text(strings.Repeat(" ", max(gutter-row.beside.Width(), 0)), draw.Plain), row.text)
 		c.Line(r.X, r.Y+y, r.W, l.Fitted(r.W, th.More))
