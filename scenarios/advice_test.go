@@ -254,7 +254,7 @@ func TestEffectsOutsideAreCovered(t *testing.T) {
 	if still == 0 {
 		t.Error("no remedy leaves anything")
 	}
-	if e := advice.Questions[1].Answers[0].Example; !strings.Contains(e, "that comes last and can't be undone") { // a payment has both
+	if e := advice.Questions[1].Answers[0].Example; !strings.Contains(e, "answer for the one that can't be undone: the charge") { // a payment has both
 		t.Errorf("whose step checks a token and whose doesn't isn't told what to choose: %s", e)
 	}
 }

@@ -61,9 +61,9 @@ var Questions = [3]Question{
 		{Name: "correctness", Text: "destroy something", Example: "a customer pays twice; two jobs change one balance, and one change is lost",
 			forbids: trace.Verdict{trace.SW}, scenarios: []string{"pause-past-ttl", "pause-after-check"}},
 	}},
-	{"token", "What the lock protects", "A fencing token grows with each grant; the resource refuses older ones.", []Answer{
-		{Name: "no", Text: "can't check a token", Example: "a provider's payment API, a mail, a file: they take what arrives. Both hold if you also keep a payments table: the step decides that comes last and can't be undone", fits: func(s strategies.Strategy) bool { return !s.Fences }},
-		{Name: "yes", Text: "can check a token", Example: "a payments table that refuses a token lower than one it has seen",
+	{"token", "A fencing token", "A number that grows with each grant, so that a late write can be refused.", []Answer{
+		{Name: "no", Text: "can't be checked", Example: "what you protect takes all that arrives: a provider's payment API, a mail, a file. If a payment is both a provider's charge and a row in your table, answer for the one that can't be undone: the charge", fits: func(s strategies.Strategy) bool { return !s.Fences }},
+		{Name: "yes", Text: "can be checked", Example: "what you protect refuses a number lower than one it has seen: a table in your own database, say",
 			harmless:  "the resource refuses the late client then",
 			remedy:    "Have what the lock protects refuse a late client, by a fencing token or a version (UPDATE ... WHERE version = 7)",
 			scenarios: []string{minted, "pause-replies-in-flight"}},
