@@ -111,7 +111,7 @@ func ran(all bool, cited map[string]bool) []scenarios.Cell {
 // writeChoice has a line for each combination of answers.
 func writeChoice(out io.Writer, open []advice.Answers, outcome advice.Outcome) error {
 	var b strings.Builder
-	table := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, q := range advice.Questions {
 		fmt.Fprintf(table, "--%s\t", q.Name)
 	}
@@ -143,7 +143,7 @@ func nearest(d *advice.Advice) string {
 	if d.Enough {
 		return d.Lock.Name
 	}
-	return "no lock is enough; nearest comes " + d.Lock.Name
+	return "no lock alone is enough (nearest: " + d.Lock.Name + ")"
 }
 
 // writeAdvice prints a recommendation, and everything that it rests on.
@@ -155,7 +155,7 @@ func writeAdvice(out io.Writer, d advice.Advice, outcome advice.Outcome) error {
 		b.WriteString(unlabelled(s))
 	}
 	for _, n := range d.Claims() {
-		b.WriteString(unlabelled(advice.ClaimOnConditions(n) + fmt.Sprintf(" (lockstep explain claim %d)", n)))
+		b.WriteString(unlabelled(d.Claim(n, true) + fmt.Sprintf(" (lockstep explain claim %d)", n)))
 	}
 	fmt.Fprintf(&b, "\nRun just now, because of your answers\n")
 	for i := range d.Runs {
@@ -167,8 +167,8 @@ func writeAdvice(out io.Writer, d advice.Advice, outcome advice.Outcome) error {
 			writeRun(&b, &others[i])
 		}
 	}
-	if numbers := d.Claims(); len(numbers) > 0 {
-		fmt.Fprintf(&b, "\nConditions of the claims, which tests try to refute, and have not so far\n")
+	if numbers := holding(&d); len(numbers) > 0 {
+		fmt.Fprintf(&b, "\nConditions of the claims, which are tested, and not proved\n")
 		for _, n := range numbers {
 			for _, assumed := range claims.All[n-1].Assumptions {
 				b.WriteString(wrap("  -", 4, fmt.Sprintf("%s (claim %d)", assumed.Text, n)))
@@ -182,6 +182,14 @@ func writeAdvice(out io.Writer, d advice.Advice, outcome advice.Outcome) error {
 	fmt.Fprintf(&b, "\nPlay one of them: lockstep run %s %s. Search all schedules: lockstep explore %[1]s\n", d.Lock.Name, d.Runs[0].Scenario)
 	_, err := io.WriteString(prose(out), b.String())
 	return err
+}
+
+// holding are the claims about the lock of which no condition is broken in the runs that the answers are about.
+func holding(d *advice.Advice) []int {
+	return slices.DeleteFunc(d.Claims(), func(n int) bool {
+		broken, _ := d.Void(n)
+		return broken != ""
+	})
 }
 
 // unlabelled wraps a paragraph.
@@ -213,7 +221,7 @@ func writeOthers(b *strings.Builder, others []advice.Rejected) {
 	var order []string
 	locks := map[string][]string{}
 	for _, o := range others {
-		why := "are enough in the runs that count, too, and take as much or more"
+		why := "are enough in these, too, and take as much or more"
 		if price := o.Price(func(scenario string) string { return scenario }); price != "" {
 			why = "are enough in these, too, at the price of " + price
 		}

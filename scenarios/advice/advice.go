@@ -33,8 +33,10 @@ type Answer struct {
 	without   []string                       // what can't happen
 	several   bool                           // a lock can take one server of several
 	fits      func(strategies.Strategy) bool // nil fits all
+	damage    string                         // to what a stale write comes for those who give this answer; may be empty
 	harmless  string                         // why a remedy keeps what a lock still shows from doing harm
 	remedy    string                         // how to get there, where no lock is enough with the other answer; may be empty
+	cure      string                         // the remedy in a few words, behind the name of the lock that is enough with it
 }
 
 // basics are what every use of a lock requires: that a client's crash, its delays and its
@@ -57,8 +59,10 @@ var Questions = [3]Question{
 		{Name: "efficiency", Text: "cost work twice", Example: "a report is computed twice, a cache is filled twice",
 			accepts:  trace.Verdict{trace.DG},
 			harmless: "a second execution has no effect then",
-			remedy:   "Make it harmless to do the work twice: the receiver ignores an idempotency key that it has seen"},
+			remedy:   "Make it harmless to do the work twice: the receiver ignores an idempotency key that it has seen",
+			cure:     "with an idempotency key"},
 		{Name: "correctness", Text: "destroy something", Example: "a customer pays twice; two jobs change one balance, and one change is lost",
+			damage:  "a customer pays twice or a change is lost",
 			forbids: trace.Verdict{trace.SW}, scenarios: []string{"pause-past-ttl", "pause-after-check"}},
 	}},
 	{"token", "A fencing token", "A number that grows with each grant, so that a late write can be refused.", []Answer{
@@ -66,18 +70,22 @@ var Questions = [3]Question{
 		{Name: "yes", Text: "can be checked", Example: "what you protect refuses a number lower than one it has seen: a table in your own database, say",
 			harmless:  "the resource refuses the late client then",
 			remedy:    "Have what the lock protects refuse a late client, by a fencing token or a version (UPDATE ... WHERE version = 7)",
+			cure:      "with a check of its fencing tokens",
 			scenarios: []string{minted, "pause-replies-in-flight"}},
 	}},
 	{"servers", "Redis has", "A replica hears of a lock later: a failover to it can lose the lock.", []Answer{
 		{Name: "one", Text: "one server", Example: "a Redis without replicas: while it is down, nobody gets the lock",
 			fits:     func(s strategies.Strategy) bool { return s.Nodes == 1 && s.Replicas == 0 },
 			harmless: "your answers don't forbid it",
-			remedy:   "Keep the lock on a server without replicas: while that is down, nobody gets it", without: failovers},
+			remedy:   "Keep the lock on a server without replicas: while that is down, nobody gets it",
+			cure:     "on a server without replicas", without: failovers},
 		{Name: "replicas", Text: "replicas", Example: "a master with replicas, of which one takes over when it dies (Sentinel, Cluster)",
 			fits: func(s strategies.Strategy) bool { return s.Nodes == 1 }, scenarios: failovers},
 		{Name: "separate", Text: "separate servers", Example: "five of your own on machines that fail apart, none a replica of another",
-			fits:  func(s strategies.Strategy) bool { return s.Replicas == 0 },
-			wants: trace.Verdict{trace.UA, trace.DN}, scenarios: []string{"minority-down", setBack}, without: failovers, several: true},
+			fits:   func(s strategies.Strategy) bool { return s.Replicas == 0 },
+			remedy: "Keep the lock on several servers that fail apart, none a replica of another",
+			cure:   "on several servers without replicas",
+			wants:  trace.Verdict{trace.UA, trace.DN}, scenarios: []string{"minority-down", setBack}, without: failovers, several: true},
 	}},
 }
 
@@ -210,12 +218,6 @@ func Flaw(lock strategies.Strategy, outcome Outcome) (scenario string, codes tra
 	return "", nil, settled
 }
 
-// Whatever says what every use requires. titles are those of scenarios, as a list within a sentence.
-func Whatever(titles func(names []string) string) string {
-	all := slices.DeleteFunc(slices.Clone(basics.scenarios), func(name string) bool { return slices.Contains(extensions, name) })
-	return "Whatever you answer, a lock must withstand " + titles(all) + "; one that extends its lease, " + titles(extensions) + ", too."
-}
-
 // Outcome is the verdict of a run. It is false if there is no such run.
 type Outcome func(scenario, strategy string) (trace.Verdict, bool)
 
@@ -233,7 +235,6 @@ type Advice struct {
 	Lock    strategies.Strategy // the recommended lock, or the one that comes nearest
 	Enough  bool                // no run of Lock shows a forbidden code
 	Runs    []Run               // of Lock, in the order of the scenarios, without those that test nothing of it
-	Idle    int                 // the number of those
 	Others  []Rejected          // the other locks that fit, in the order of the catalogue
 	Instead []Instead           // if Lock is not enough: single answers with which some lock would be
 }
@@ -277,7 +278,15 @@ func Decide(a Answers, locks []strategies.Strategy, outcome Outcome) Advice {
 			}
 		}
 	}
+	all := slices.Clone(advice.Instead)
+	advice.Instead = slices.DeleteFunc(advice.Instead, func(i Instead) bool { return i.repeats(all) })
 	return advice
+}
+
+// repeats reports whether another answer to the same question comes to the same: a lock on one of several servers is that lock
+// on one server.
+func (i *Instead) repeats(all []Instead) bool {
+	return i.One && slices.ContainsFunc(all, func(o Instead) bool { return !o.One && o.Question == i.Question && o.Lock.Name == i.Lock.Name })
 }
 
 // sameRun is that of another lock's runs which is under the scenario in which this lock fails worst.
@@ -317,9 +326,7 @@ func (a *Advice) dropIdle() {
 	if a.Lock.Extends() {
 		return
 	}
-	all := len(a.Runs)
 	a.Runs = slices.DeleteFunc(a.Runs, func(r Run) bool { return len(r.Verdict) == 0 && slices.Contains(extensions, r.Scenario) })
-	a.Idle = all - len(a.Runs)
 }
 
 // Elsewhere returns the runs of the lock under scenarios that the answers neither cite nor rule out, as far as

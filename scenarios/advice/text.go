@@ -13,7 +13,6 @@ import (
 // Rest is about a lock's runs under scenarios that the answers don't cite: the recommendation doesn't cover those.
 type Rest struct {
 	Made, Pending int   // their number, and that of those whose outcome isn't known yet
-	Out           int   // the number of those that the answers rule out, which isn't in the other two
 	Shown         []Run // those that show a code that the answers forbid
 }
 
@@ -22,11 +21,7 @@ func (a *Advice) Rest(scenarios []string, outcome Outcome) Rest {
 	rest := Rest{Shown: a.Elsewhere(scenarios, outcome)}
 	cited, without := a.Answers.Scenarios(), a.Answers.Without()
 	for _, name := range scenarios {
-		if slices.Contains(cited, name) {
-			continue
-		}
-		if slices.Contains(without, name) {
-			rest.Out++
+		if slices.Contains(cited, name) || slices.Contains(without, name) {
 			continue
 		}
 		if _, known := outcome(name, a.Lock.Name); known {
@@ -38,28 +33,21 @@ func (a *Advice) Rest(scenarios []string, outcome Outcome) Rest {
 	return rest
 }
 
-// Text puts the recommendation into sentences, the most important first; codes have their names where there is room
-// for the whole. Scenarios have the names that the reader finds them by.
+// Text puts the recommendation into sentences, the most important first: what to use, on which conditions or instead of what, and
+// what the runs show. As a whole it has the reasons, too. Scenarios have the names that the reader finds them by.
 func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) string, whole bool) []string {
 	if a.Lock.Name == "" {
 		return []string{"There is no such lock."}
 	}
-	verb := "Use"
-	if !a.Enough {
-		verb = "No lock is enough; nearest comes"
-	}
-	all := []string{fmt.Sprintf("%s %s: %s.", verb, a.Lock.Name, a.Lock.Summary)}
-	if !a.Enough && !whole {
-		all[0] = fmt.Sprintf("%s %s.", verb, a.Lock.Name)
-	}
+	all := []string{a.Headline(true)}
 	if a.Enough {
 		all = append(all, a.Unspoken(rest, outcome, name, whole))
 		if outside := a.outside(whole); outside != "" {
 			all = append(all, outside)
 		}
-		all = append(all, strings.Join(strings.Fields(a.counted(rest, whole)+" "+a.covered(whole)+" "+a.failing(rest, whole)), " "))
+		all = append(all, a.covered(whole))
 	} else {
-		all = append(all, fmt.Sprintf("It shows %s; every other lock shows something forbidden, too.", where(a.Runs, func(r *Run) trace.Verdict { return r.Broken[:min(len(r.Broken), 1)] }, name)))
+		all = append(all, a.fails(name, whole))
 	}
 	if why := a.whyOne(name); why != "" {
 		all = append(all, why)
@@ -67,17 +55,57 @@ func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) st
 	for _, i := range a.Instead {
 		all = append(all, i.text(name, whole))
 	}
-	if unwanted := where(a.Runs, func(r *Run) trace.Verdict { return r.Unwanted }, name); unwanted != "" {
+	if unwanted := where(a.Runs, func(r *Run) trace.Verdict { return r.Unwanted }, name, ""); unwanted != "" {
 		all = append(all, "Its price: "+unwanted+".")
 	}
-	switch {
-	case a.Enough:
-	case whole:
-		all = append(all, strings.Join(strings.Fields(a.Unspoken(rest, outcome, name, whole)+" "+a.counted(rest, whole)+" "+a.failing(rest, whole)), " "))
-	case rest.Pending == 0:
-		all = append(all, a.unprotected(rest.Shown, whole))
+	if !a.Enough {
+		all = append(all, a.Unspoken(rest, outcome, name, whole))
 	}
 	return all
+}
+
+// Headline says what to use: one lock, or, where none is enough alone, each lock with that which makes it enough. It can say what
+// kind of lock a single one is.
+func (a *Advice) Headline(summary bool) string {
+	if a.Enough {
+		if summary {
+			return fmt.Sprintf("Use %s: %s.", a.Lock.Name, a.Lock.Summary)
+		}
+		return "Use " + a.Lock.Name + "."
+	}
+	var cures []string
+	for _, i := range a.Instead {
+		cures = append(cures, i.Lock.Name+" "+Questions[i.Question].Answers[i.Answer].cure)
+	}
+	if cures == nil {
+		return "No lock alone is enough."
+	}
+	return "No lock alone is enough: use " + strings.Join(cures, ", or ") + "."
+}
+
+// fails says of the lock that comes nearest where it fails and to what that comes.
+func (a *Advice) fails(name func(string) string, whole bool) string {
+	failed := (&candidate{a.Lock, a.Runs}).failed()
+	text := fmt.Sprintf("Alone, %s comes nearest", a.Lock.Name)
+	if whole {
+		text += fmt.Sprintf(" (%s)", a.Lock.Summary)
+	}
+	worst := func(r *Run) trace.Verdict { return r.Broken[:min(len(r.Broken), 1)] }
+	text += fmt.Sprintf(". Of the %d misfortunes about your answers it fails in %d: %s.", len(a.Runs), failed, where(a.Runs, worst, name, a.damage()))
+	if whole {
+		text += " Every other lock fails, too."
+	}
+	return text
+}
+
+// damage is to what a stale write comes, by the answers: "" if they don't say that it does harm.
+func (a *Advice) damage() string {
+	for _, r := range a.Answers.of() {
+		if r.damage != "" {
+			return r.damage
+		}
+	}
+	return ""
 }
 
 // Names are those of the answers to a question.
@@ -98,63 +126,43 @@ func (q *Question) Either(text func(*Answer) string) string {
 	return strings.Join(all[:last], ", ") + ", or " + all[last]
 }
 
-// counted says how many runs the lock has, how many of them the questions are about, and, where there is room, of how many that is
-// not so, and why.
-func (a *Advice) counted(rest *Rest, whole bool) string {
-	decide, others := len(a.Runs), rest.Made+rest.Pending
-	all := decide + a.Idle + rest.Out + others
-	pending := ""
-	switch rest.Pending {
-	case 0:
-	case 1:
-		pending = ", of which 1 is still to come"
-	default:
-		pending = fmt.Sprintf(", of which %d are still to come", rest.Pending)
-	}
-	if !whole && pending == "" {
-		return fmt.Sprintf("Of its %d runs, the %d about your answers count.", all, decide)
-	}
-	text := fmt.Sprintf("Of its %d runs, the %d about your answers count", all, decide)
-	if whole && a.Idle > 0 {
-		text += fmt.Sprintf("; %d test an extension, which it hasn't", a.Idle)
-	}
-	if whole && rest.Out > 0 {
-		text += fmt.Sprintf("; %d are about replicas", rest.Out)
-	}
-	return text + fmt.Sprintf("; no question is about the other %d", others) + pending + "."
-}
-
-// covered says of a lock that is enough what the runs show on which the recommendation rests. Those that test nothing of
-// it aren't counted among them.
+// covered says of a lock that is enough what the runs show on which the recommendation rests.
 func (a *Advice) covered(whole bool) string {
-	names := func(v trace.Verdict) string {
-		if whole {
-			return named(v)
-		}
-		return strings.Join(v.Strings(), ", ")
-	}
 	accepted := a.accepted()
-	forbidden := slices.DeleteFunc(a.Answers.Forbids(), func(c trace.Code) bool { return slices.Contains(accepted, c) })
-	text := "None"
-	if whole { // other runs have been counted in between
-		text += fmt.Sprintf(" of the %d", len(a.Runs))
+	text := fmt.Sprintf("It withstands all %d misfortunes about your answers", len(a.Runs))
+	if whole {
+		forbidden := slices.DeleteFunc(a.Answers.Forbids(), func(c trace.Code) bool { return slices.Contains(accepted, c) })
+		text += fmt.Sprintf(": no %s", named(forbidden))
 	}
-	text += fmt.Sprintf(" shows what your answers forbid: no %s.", names(forbidden))
+	text += "."
 	allowed := a.allowed()
 	if len(allowed) > 0 {
-		text += fmt.Sprintf(" They do show %s, which aren't forbidden", names(allowed))
-		if accepted != nil {
-			text += fmt.Sprintf("; your answers accept %s where a failover is to blame, and nowhere else", names(accepted))
+		text += " What it does show there, you don't forbid: " + inWords(allowed)
+		if slices.ContainsFunc(a.Runs, func(r Run) bool { return a.refuses(&r) }) {
+			text += "; the resource refuses the late holder's write"
 		}
-		if i := slices.IndexFunc(a.Runs, func(r Run) bool { return a.refuses(&r) }); i >= 0 {
-			text += ": the resource refuses the late holder's write"
+		if accepted != nil {
+			text += fmt.Sprintf("; %s you accept after a failover, and nowhere else", inWords(accepted))
 		}
 		text += "."
 	}
-	if whole && slices.Contains(allowed, trace.OV) {
-		text += " OV without DG is a holder that works on when its lease is over; DG is a grant beside a lease that isn't."
-	}
 	return text
+}
+
+// inWords are codes as a sentence has them: what they come to for clients, or their names.
+func inWords(codes trace.Verdict) string {
+	var all []string
+	for _, c := range codes {
+		words := c.Named()
+		switch c {
+		case trace.OV:
+			words = "two at work at once"
+		case trace.BD:
+			words = "waiting until a dead holder's lease is over"
+		}
+		all = append(all, fmt.Sprintf("%s (%s)", words, c))
+	}
+	return trace.List(all)
 }
 
 // accepted are the codes that the runs of a lock that is enough show after a failover: the answers forbid them elsewhere.
@@ -221,19 +229,11 @@ func (a *Advice) whyOne(name func(string) string) string {
 // text says what to do, which lock is enough then, and at what price; as a whole also what that lock shows where the
 // nearest one fails.
 func (i *Instead) text(name func(string) string, whole bool) string {
-	q := &Questions[i.Question]
-	answer := &q.Answers[i.Answer]
-	price := ""
-	if i.One {
-		price = " It runs on one of them."
-	}
-	if unwanted := where(i.Runs, func(r *Run) trace.Verdict { return r.Unwanted }, name); unwanted != "" {
-		price += " Its price: " + unwanted + "."
-	}
-	if answer.remedy == "" {
-		return fmt.Sprintf("%s is enough if %s %s.%s", i.Lock.Name, lower(q.Text), answer.Text, price)
-	}
+	answer := &Questions[i.Question].Answers[i.Answer]
 	text := fmt.Sprintf("If you can, %s. Then %s is enough", lower(answer.remedy), i.Lock.Name)
+	if i.One {
+		text += ", on one of your servers"
+	}
 	if i.Shown != nil && whole {
 		under := name(i.Shown.Scenario)
 		if len(i.Shown.Verdict) == 0 {
@@ -242,7 +242,11 @@ func (i *Instead) text(name func(string) string, whole bool) string {
 			text += fmt.Sprintf(": %s, so that what it still shows under %s does no harm (%s)", answer.harmless, under, named(i.Shown.Verdict))
 		}
 	}
-	return text + "." + price
+	text += "."
+	if unwanted := where(i.Runs, func(r *Run) trace.Verdict { return r.Unwanted }, name, ""); unwanted != "" {
+		text += " Its price: " + unwanted + "."
+	}
+	return text
 }
 
 // named are codes with their names: "stale write (SW), double grant (DG)".
@@ -285,24 +289,37 @@ func (a *Answer) Requires(locks []strategies.Strategy, titles func(names []strin
 	return strings.Join(all, " ")
 }
 
-// examples are the most mishaps that the text on the runs that don't decide names.
-const examples = 3
-
 // mishaps say in words what happens in the scenarios that no question is about, the one that most have to reckon with first.
 var mishaps = []struct {
 	text      string
 	scenarios []string
-	fenced    bool // these are about fencing tokens: other locks fail there of something else
+	of        tokens // other locks fail there of something else
 }{
-	{"a server that loses data in a restart or a power cut", []string{"restart-no-fsync", "power-cut", "one-node"}, false},
-	{"a counter of tokens that is lost", []string{"fence-lost"}, true},
-	{"an evicted key", []string{"eviction"}, false},
-	{"a server's clock that jumps", []string{"server-clock-jump"}, false},
-	{"clients that go on without the lock", []string{"fail-open", "stampede-fallthrough"}, false},
-	{"readers whom the resource doesn't check", []string{"fenced-write-unfenced-read"}, true},
-	{"two clients that draw the same token", []string{"token-collision"}, false},
-	{"votes that split again and again", []string{"split-vote"}, false},
+	{"a pause at another moment", []string{"pause-replies-in-flight", "fenced-write-unfenced-read", "fenced-write-unfenced-read.both", "fence-lost", "fence-lost.always", minted, setBack}, tokenless},
+	{"work that outlasts the lease", []string{"watchdog-dies", "stampede-slow"}, anyLock},
+	{"a holder that is cut off", []string{"cut-off"}, anyLock},
+	{"a release or a commit at the wrong time", []string{"worker-exit", "commit-after-release"}, anyLock},
+	{"a server that loses data in a restart or a power cut", []string{"restart-no-fsync", "power-cut", "one-node"}, anyLock},
+	{"a counter of tokens that is lost", []string{"fence-lost"}, fencing},
+	{"an evicted key", []string{"eviction"}, anyLock},
+	{"a server's clock that jumps", []string{"server-clock-jump"}, anyLock},
+	{"clients that go on without the lock", []string{"fail-open", "stampede-fallthrough"}, anyLock},
+	{"readers whom the resource doesn't check", []string{"fenced-write-unfenced-read"}, fencing},
+	{"two clients that draw the same token", []string{"token-collision"}, anyLock},
+	{"votes that split again and again", []string{"split-vote"}, anyLock},
 }
+
+// tokens says whether a mishap is one of locks with fencing tokens, or of those without: what happens in a scenario about tokens
+// to a lock that has none is something else.
+type tokens uint8
+
+const (
+	anyLock tokens = iota
+	fencing
+	tokenless
+)
+
+func (t tokens) of(s strategies.Strategy) bool { return t == anyLock || (t == fencing) == s.Fences }
 
 // Mishaps says in words what happens in some runs of the lock, each mishap once; and how many of the runs it has no words for.
 func (a *Advice) Mishaps(runs []Run) (texts []string, more int) {
@@ -310,7 +327,7 @@ func (a *Advice) Mishaps(runs []Run) (texts []string, more int) {
 	for _, m := range mishaps {
 		n := 0
 		for _, r := range runs {
-			if slices.Contains(m.scenarios, r.Scenario) && (a.Lock.Fences || !m.fenced) {
+			if slices.Contains(m.scenarios, r.Scenario) && m.of.of(a.Lock) {
 				n++
 			}
 		}
@@ -319,32 +336,6 @@ func (a *Advice) Mishaps(runs []Run) (texts []string, more int) {
 		}
 	}
 	return texts, more
-}
-
-// listing has as many mishaps of some runs as there is room for: "" if there are none.
-func (a *Advice) listing(runs []Run, whole bool) string {
-	texts, _ := a.Mishaps(runs)
-	if !whole && len(texts) > examples {
-		return trace.List(append(texts[:examples:examples], fmt.Sprintf("more, in %d runs", len(runs))))
-	}
-	return trace.List(texts)
-}
-
-// unprotected is what a lock doesn't protect against, by the runs in which it fails.
-func (a *Advice) unprotected(runs []Run, whole bool) string {
-	texts, more := a.Mishaps(runs)
-	if len(texts) == 0 {
-		return ""
-	}
-	further := ""
-	switch {
-	case more == 0 || !whole && len(texts) > examples: // these are counted already
-	case more == 1:
-		further = ", nor in another run"
-	default:
-		further = fmt.Sprintf(", nor in %d further runs", more)
-	}
-	return "It does not protect against " + a.listing(runs, whole) + further + "."
 }
 
 // outside says what a fencing token doesn't protect, where a second effect does harm. It is empty for locks without tokens: that
@@ -359,64 +350,57 @@ func (a *Advice) outside(whole bool) string {
 	return "The token protects only what checks it: your table, and not a provider's charge or a mail. Give these an idempotency key, so that a second one has no effect."
 }
 
-// Unspoken says on which conditions a lock is enough, or what one that isn't doesn't protect against, by the runs that
-// don't decide: a lock that is enough for the answers need not withstand what no question is about.
+// Unspoken says on which conditions a lock is enough, or in what else one that isn't fails, by the runs that no question is
+// about: a lock that is enough for the answers need not withstand those. All conditions are named, however little room there is, as
+// nobody can rule out a mishap that isn't.
 func (a *Advice) Unspoken(rest *Rest, outcome Outcome, name func(scenario string) string, whole bool) string {
-	n, all := len(rest.Shown), rest.Made+rest.Pending
+	mishaps, _ := a.Mishaps(rest.Shown)
+	n := len(rest.Shown)
+	runs := pick(n == 1, "the run listed last", fmt.Sprintf("the %d runs listed last", n))
 	switch {
 	case rest.Pending > 0: // about as long as what takes its place
-		return "What you have to rule out for that isn't known yet: runs that no question is about are still being made."
+		return fmt.Sprintf("%s isn't known yet: %d of the runs that no question is about %s still to come.",
+			pick(a.Enough, "What you have to rule out for that", "In what else it fails"), rest.Pending, pick(rest.Pending == 1, "is", "are"))
 	case n == 0:
-		return fmt.Sprintf("None of the %d runs that no question is about shows what your answers forbid, either.", all)
-	case !a.Enough:
-		return a.unprotected(rest.Shown, whole)
+		return fmt.Sprintf("None of the %d runs that no question is about shows what your answers forbid, either.", rest.Made)
+	case a.Enough:
+		text := fmt.Sprintf("It is enough as long as you can rule out %s: it fails in %s.", trace.List(mishaps), runs)
+		return text + a.spared(rest.Shown, outcome, name)
+	case whole:
+		return fmt.Sprintf("No question is about %s, and it fails there, too, in %s.", trace.List(mishaps), runs)
 	}
-	text := "It is enough as long as you can rule out " + a.listing(rest.Shown, whole) + "."
-	switch best, spared := a.elsewhereBest(rest.Shown, outcome); {
+	return fmt.Sprintf("It fails, too, in %s, which no question is about.", runs)
+}
+
+func pick(first bool, a, b string) string {
+	if first {
+		return a
+	}
+	return b
+}
+
+// spared says which other lock that is enough withstands some of the runs in which this one fails, and at what price.
+func (a *Advice) spared(failed []Run, outcome Outcome, name func(scenario string) string) string {
+	best, spared := a.elsewhereBest(failed, outcome)
+	switch {
 	case spared < 0: // more can be said once that is made
+		return ""
 	case best == "":
-		text += " No other lock is enough for your answers."
+		return " No other lock is enough for your answers."
 	case spared == 0:
-		text += " Every other lock that is enough for your answers fails there, too."
-	default:
-		text += fmt.Sprintf(" If you can't, take %s: it is enough, too, and withstands %d of the %d runs about that.", best, spared, n)
-		i := slices.IndexFunc(a.Others, func(o Rejected) bool { return o.Lock.Name == best })
-		if price := a.Others[i].Price(name); price != "" {
-			text += " Its price: " + price + "."
-		}
+		return " Every other lock that is enough for your answers fails there, too."
+	}
+	text := fmt.Sprintf(" If you can't, take %s: it is enough, too, and withstands %d of those %d.", best, spared, len(failed))
+	i := slices.IndexFunc(a.Others, func(o Rejected) bool { return o.Lock.Name == best })
+	if price := a.Others[i].Price(name); price != "" {
+		text += " Its price: " + price + "."
 	}
 	return text
 }
 
-// failing counts the runs that no question is about in which the lock shows what the answers forbid: "" before they are made,
-// where it shows that in none, and where there is no room, as the list of runs says it, too.
-func (a *Advice) failing(rest *Rest, whole bool) string {
-	if n := len(rest.Shown); n > 0 && rest.Pending == 0 && whole {
-		return fmt.Sprintf("It fails in %d of the other %d, listed last (the worst: %s).", n, rest.Made, times(rest.Shown))
-	}
-	return ""
-}
-
 // Price is what a lock that is enough shows in the runs that decide of what the answers would rather not have: "" if nothing.
 func (r *Rejected) Price(name func(scenario string) string) string {
-	return where(r.Runs, func(r *Run) trace.Verdict { return r.Unwanted }, name)
-}
-
-// times counts runs by the worst of what they show of the forbidden codes: "6 SW, 6 DG".
-func times(runs []Run) string {
-	var parts []string
-	for _, c := range trace.Codes {
-		n := 0
-		for _, r := range runs {
-			if r.Broken[0] == c {
-				n++
-			}
-		}
-		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, c))
-		}
-	}
-	return strings.Join(parts, ", ")
+	return where(r.Runs, func(r *Run) trace.Verdict { return r.Unwanted }, name, "")
 }
 
 // elsewhereBest is the lock that, among the others that are enough, shows something forbidden in the fewest of some runs,
@@ -443,38 +427,69 @@ func (a *Advice) elsewhereBest(elsewhere []Run, outcome Outcome) (best string, m
 	return best, most
 }
 
-// ClaimBrief says of a claim about the lock which of the forbidden codes it excludes, and on how many conditions.
-func (a *Advice) ClaimBrief(n int) string {
-	c := &claims.All[n-1]
-	return fmt.Sprintf("Claim %d: while %d conditions hold, %s shows no %s.", n, len(c.Assumptions), a.Lock.Name, strings.Join(c.Never, " or "))
-}
-
 // ClaimOnConditions is a claim with the number of its conditions before what it says.
 func ClaimOnConditions(n int) string {
 	c := &claims.All[n-1]
 	return fmt.Sprintf("Claim %d, while %d conditions hold: %s", n, len(c.Assumptions), c.Text)
 }
 
-// ClaimText is a claim by which the lock never shows what the answers forbid. It has all of its
-// conditions or, where there is no room, their number. It begins with its number.
-func ClaimText(n int, whole bool) string {
+// Claim is how much a claim about the lock is worth here: what it says on how many conditions, or that one of these is broken in
+// a run about the answers. As a brief one it has only which of the forbidden codes it excludes.
+func (a *Advice) Claim(n int, whole bool) string {
 	c := &claims.All[n-1]
-	if !whole {
+	var never trace.Verdict
+	for _, code := range trace.Codes {
+		if slices.Contains(c.Never, code.String()) {
+			never = append(never, code)
+		}
+	}
+	if assumed, by := a.Void(n); assumed != "" {
+		return fmt.Sprintf("Claim %d, by which %s shows no %s, does not hold here: it assumes that %s, and %s breaks that.", n, a.Lock.Name, named(never), assumed, by)
+	}
+	if whole {
 		return ClaimOnConditions(n)
 	}
-	text := fmt.Sprintf("Claim %d: %s", n, c.Text)
+	return fmt.Sprintf("Claim %d: while %d conditions hold, %s shows no %s.", n, len(c.Assumptions), a.Lock.Name, named(never))
+}
+
+// ClaimText is a claim with all of its conditions, or, where one of these is broken here, as [Advice.Claim] has it. It begins with
+// its number.
+func (a *Advice) ClaimText(n int) string {
+	if assumed, _ := a.Void(n); assumed != "" {
+		return a.Claim(n, true)
+	}
+	c := &claims.All[n-1]
 	var assumed []string
 	for _, a := range c.Assumptions {
 		assumed = append(assumed, "that "+strings.ReplaceAll(a.Text, ", ", " ")) // commas are between the conditions
 	}
-	return text + fmt.Sprintf(" It assumes %s.", trace.List(assumed))
+	return fmt.Sprintf("Claim %d: %s It assumes %s.", n, c.Text, trace.List(assumed))
 }
 
-// Beyond says why runs don't contradict the claims about the lock, if some show what a claim
-// excludes. It is empty if none does.
+// Void is the condition of a claim that can't be relied on, by the answers, and what breaks it: a run that they are about shows
+// what the claim excludes. It is empty if none does.
+func (a *Advice) Void(n int) (assumed, by string) {
+	c := &claims.All[n-1]
+	for _, as := range c.Assumptions {
+		for _, b := range as.Breaches {
+			for i := range a.Runs {
+				if a.Runs[i].Scenario == b.Scenario && slices.ContainsFunc(a.Runs[i].Verdict.Strings(), func(code string) bool { return slices.Contains(c.Never, code) }) {
+					return as.Text, b.Text
+				}
+			}
+		}
+	}
+	return "", ""
+}
+
+// Beyond says why runs don't contradict the claims about the lock that hold for the answers, if some show what a claim excludes. It
+// is empty if none does.
 func (a *Advice) Beyond(runs []Run) string {
 	var shown trace.Verdict
 	for _, n := range a.Claims() {
+		if assumed, _ := a.Void(n); assumed != "" {
+			continue
+		}
 		for _, c := range trace.Codes {
 			if slices.Contains(claims.All[n-1].Never, c.String()) && !slices.Contains(shown, c) &&
 				slices.ContainsFunc(runs, func(r Run) bool { return slices.Contains(r.Verdict, c) }) {
@@ -502,9 +517,9 @@ func (a *Advice) Claims() (numbers []int) {
 	return numbers
 }
 
-// where lists codes with the scenarios that show them: "SW under a, b; FR under c". It is
-// empty if there are none.
-func where(runs []Run, codes func(*Run) trace.Verdict, name func(string) string) string {
+// where lists codes with the scenarios that show them: "stale write (SW) under a, b; foreign release (FR) under c". A stale write can
+// have with it to what it comes. It is empty if there are none.
+func where(runs []Run, codes func(*Run) trace.Verdict, name func(string) string, damage string) string {
 	var parts []string
 	for _, c := range trace.Codes {
 		var names []string
@@ -513,17 +528,17 @@ func where(runs []Run, codes func(*Run) trace.Verdict, name func(string) string)
 				names = append(names, name(runs[i].Scenario))
 			}
 		}
-		if len(names) > 0 {
-			parts = append(parts, fmt.Sprintf("%s under %s", named(trace.Verdict{c}), strings.Join(names, ", ")))
+		if len(names) == 0 {
+			continue
 		}
+		words := named(trace.Verdict{c})
+		if c == trace.SW && damage != "" {
+			words = fmt.Sprintf("%s (%s: %s)", c.Name(), c, damage)
+		}
+		parts = append(parts, fmt.Sprintf("%s under %s", words, strings.Join(names, ", ")))
 	}
 	return strings.Join(parts, "; ")
 }
 
-// lower is a sentence's beginning within another sentence. Names keep their capital.
-func lower(s string) string {
-	if strings.HasPrefix(s, "Redis") {
-		return s
-	}
-	return strings.ToLower(s[:1]) + s[1:]
-}
+// lower is a sentence's beginning within another sentence.
+func lower(s string) string { return strings.ToLower(s[:1]) + s[1:] }

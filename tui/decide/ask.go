@@ -23,7 +23,7 @@ func (l lead) String() string {
 	return nothing + " (nearest: " + l.lock + ")"
 }
 
-const nothing = "no lock is enough"
+const nothing = "no lock alone is enough"
 
 // leadOf is where one combination of answers leads. It is false until all of the runs are made that this takes.
 func (d *Decide) leadOf(answers advice.Answers) (lead, bool) {
@@ -55,29 +55,68 @@ func (d *Decide) possible(question, answer int) (all []advice.Answers) {
 	return all
 }
 
-// leads names the locks to which an answer can still lead: "fenced, or none". It is empty until that is known.
-func (d *Decide) leads(question, answer int) string {
-	var locks []string
-	none := false
+// leads are the locks to which an answer can still lead, and whether it can lead to none that is enough. It is empty until that
+// is known.
+type leads struct {
+	locks []string
+	none  bool
+}
+
+// leads is where an answer leads, by the answers to the other questions, as far as they are given.
+func (d *Decide) leads(question, answer int) (all leads) {
 	for _, a := range d.possible(question, answer) {
 		switch l, known := d.leadOf(a); {
 		case !known:
-			return ""
+			return leads{}
 		case !l.enough:
-			none = true
-		case !slices.Contains(locks, l.lock):
-			locks = append(locks, l.lock)
+			all.none = true
+		case !slices.Contains(all.locks, l.lock):
+			all.locks = append(all.locks, l.lock)
 		}
 	}
-	switch last := len(locks) - 1; {
-	case last < 0:
+	return all
+}
+
+func (l leads) known() bool { return l.none || l.locks != nil }
+
+// settled reports whether the other answers have no say.
+func (l leads) settled() bool { return !l.none && len(l.locks) == 1 || l.locks == nil }
+
+// undecided is said of answers of which several things can come.
+const undecided = "The other answers decide"
+
+// short is where an answer leads in a few words: "redlock, fenced, or none enough".
+func (l leads) short() string {
+	switch {
+	case l.locks == nil:
 		return nothing
-	case none:
-		return strings.Join(locks, ", ") + ", or none"
-	case last > 0:
-		return strings.Join(locks[:last], ", ") + " or " + locks[last]
+	case l.none:
+		return strings.Join(l.locks, ", ") + ", or none enough"
 	}
-	return locks[0]
+	return l.either()
+}
+
+// either has the locks as alternatives.
+func (l leads) either() string {
+	last := len(l.locks) - 1
+	if last == 0 {
+		return l.locks[0]
+	}
+	return strings.Join(l.locks[:last], ", ") + " or " + l.locks[last]
+}
+
+// sentence is where an answer leads, and whether other answers, which may be open, have a say in that. It has no full stop.
+func (l leads) sentence(open bool) string {
+	whatever := draw.Either(open, ", whatever the other answers", "")
+	switch {
+	case l.locks == nil:
+		return "N" + nothing[1:] + " then" + whatever
+	case l.none:
+		return undecided + ": " + l.either() + ", or " + nothing
+	case !l.settled():
+		return undecided + ": " + l.either()
+	}
+	return "The lock is " + l.locks[0] + " then" + whatever
 }
 
 // table has a row for each combination of answers to the other open questions, with its lock; and with the nearest one where none
@@ -122,24 +161,17 @@ const (
 
 // wideEnough are the columns from which on the answers stand side by side, and have the locks beside them to which they lead:
 // three of them have room for that.
-const wideEnough = 180
+const wideEnough = 196
 
-// ask says what the answers to the question at the cursor are like, what they ask of a lock and where they lead: as much of
+// ask says what the answers to the question at the cursor are like, where they lead and what they ask of a lock: as much of
 // that as so many rows have room for.
 func (d *Decide) ask(t *draw.Paragraphs, asked, width, rows int) {
-	for _, l := range []struct {
-		much     detail
-		whatever bool // with what every use requires
-	}{{tabled, true}, {required, true}, {led, true}, {led, false}, {examples, true}} {
+	for much := tabled; much >= examples; much-- {
 		t.Lines = nil
-		next := draw.Either(asked == 1, ", and a lock is named.", ", and go on to the next.")
+		next := draw.Either(asked == 1, ", and a lock is named.", ", and the cursor goes on.")
 		t.Add(draw.Strong, "", draw.Plural(asked, "question")+" to answer (?): press "+d.either()+next)
 		t.Gap()
-		d.describe(t, l.much, width)
-		if l.whatever {
-			t.Gap()
-			t.Add(draw.Dim, "", advice.Whatever(d.titles))
-		}
+		d.describe(t, much, width)
 		if len(t.Lines) <= rows {
 			return
 		}
@@ -183,15 +215,17 @@ func (d *Decide) describeAnswer(t *draw.Paragraphs, question, answer int, much d
 		t.Add(draw.Plain, indent, a.Requires(d.Library.Strategies, d.titles))
 	}
 	leads := d.leads(question, answer)
-	if much < led || leads == "" {
+	if much < led || !leads.known() {
 		return
 	}
-	var rows []draw.Line
-	if much >= tabled {
-		rows = d.table(question, answer, t.Width)
+	if much >= tabled && !leads.settled() {
+		if rows := d.table(question, answer, t.Width); rows != nil {
+			t.Add(draw.Plain, indent, undecided+":")
+			t.Lines = append(t.Lines, rows...)
+			return
+		}
 	}
-	t.Add(draw.Plain, indent, draw.Either(leads == nothing, "Even so, "+nothing, "Leads to: "+leads)+draw.Either(rows != nil, ", by the other answers:", "."))
-	t.Lines = append(t.Lines, rows...)
+	t.Add(draw.Plain, indent, leads.sentence(len(d.possible(question, answer)) > 1)+".")
 }
 
 // titles are those of scenarios, as a list within a sentence.
@@ -211,8 +245,8 @@ func (d *Decide) drawQuestions(c *draw.Canvas, r draw.Rectangle) {
 	words := func(q, i int) string {
 		text := advice.Questions[q].Answers[i].Text
 		if r.W >= wideEnough {
-			if leads := d.leads(q, i); leads != "" {
-				text += ": " + leads
+			if leads := d.leads(q, i); leads.known() {
+				text += ": " + leads.short()
 			}
 		}
 		return text

@@ -40,6 +40,10 @@ const none = -1
 
 func (d *Decide) openClaims() screen.Outcome {
 	if len(d.claims) == 0 {
+		d.said = "claims come with a lock: once the questions are answered, and the runs made"
+		if a, waiting := d.advice(); d.toAsk() == 0 && waiting == 0 {
+			d.said = "there is no claim about " + a.Lock.Name
+		}
 		return screen.Outcome{}
 	}
 	return screen.Outcome{Open: &pages{App: d.App, numbers: d.claims, at: none}}
@@ -190,7 +194,7 @@ func (p *pages) Help() screen.Page {
 
 // Draw draws the text from the line that was scrolled to.
 func (p *pages) Draw(c *draw.Canvas, r draw.Rectangle) {
-	c.Text(r.X+1, r.Y, r.W-2, "Claims on conditions: tests try to refute them, and have not so far", draw.Title)
+	c.Text(r.X+1, r.Y, r.W-2, "What a lock never shows, as long as conditions hold: tested, not proved", draw.Title)
 	p.rows, p.top = r.H-2, r.Y+2
 	lines := p.lines(r.W)
 	p.beyond = max(len(lines)-p.rows, 0)

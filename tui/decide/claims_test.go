@@ -53,7 +53,7 @@ func TestClaimsAreOpenedByNumber(t *testing.T) {
 	p := &pages{App: tuitest.HandmadeApp(screen.NewLibrary(), tuitest.PlainTheme(false)), numbers: []int{3, 4}, at: none}
 	a := tuitest.Drive(t, screen.NewRouter(p.App, nil, p))
 	a.Send(tea.WindowSizeMsg{Width: 80, Height: 24})
-	if v := a.View(); strings.Contains(v, "For all schedules") || !strings.Contains(v, "tests try to refute them") {
+	if v := a.View(); strings.Contains(v, "For all schedules") || !strings.Contains(v, "tested, not proved") {
 		t.Errorf("what was tried is called a proof:\n%s", v)
 	}
 	if v := a.View(); !strings.Contains(v, "of claim 1") || !strings.Contains(v, "1-6 claim") {

@@ -25,14 +25,17 @@ type Decide struct {
 	given   [questions]bool         // by question: the reader has answered it
 	at      int                     // the row at the cursor: a question, or a run
 	asked   int                     // the question at which the cursor was last
-	led     map[advice.Answers]lead // of those whose runs are all made: no frame has the time for all
 	said    string                  // why the last key did nothing
-	first   int                     // the first run in sight
-	listed  []advice.Run            // of the last frame
-	claims  []int                   // about the lock in it, by their numbers
-	plan    layout                  // of the last frame: clicks refer to it
-	page    int                     // rows of the list of runs in the last frame
-	rows    []int                   // the run in each of its rows, or noRun
+	led     map[advice.Answers]lead // of those whose runs are all made: no frame has the time for all
+	moved   bool                    // the last key was a number, and the cursor has gone on to another question
+	above   int                     // the first line of text in sight, and how many more there are than have room
+	beyond  int
+	first   int          // the first run in sight
+	listed  []advice.Run // of the last frame
+	claims  []int        // about the lock in it, by their numbers
+	plan    layout       // of the last frame: clicks refer to it
+	page    int          // rows of the list of runs in the last frame
+	rows    []int        // the run in each of its rows, or noRun
 }
 
 // New has no question answered: an answer that nobody gave would be read as a recommendation for everybody.
@@ -98,48 +101,82 @@ const questions = len(advice.Questions)
 const noRun = -1
 
 func (d *Decide) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
-	d.said = ""
-	last := questions + len(d.listed) - 1
+	moved, was := d.moved, d.at
+	d.said, d.moved = "", false
 	switch {
 	case key.Matches(k, d.Keys.Close) && d.at >= questions:
 		d.at = d.asked
 	case key.Matches(k, d.Keys.Close):
+		if d.toAsk() < questions { // for those who come back
+			d.said = fmt.Sprintf("your answers of before are kept: %s clears them", d.clearing().Help().Key)
+		}
 		return nil, screen.Outcome{Close: true}
-	case key.Matches(k, d.Keys.Up):
-		d.at = max(d.at-1, 0)
-	case key.Matches(k, d.Keys.Down) && d.at == last && last < questions:
-		d.said = draw.Either(d.toAsk() > 0, "the runs come below once all questions are answered", "the runs come below once they are made")
-	case key.Matches(k, d.Keys.Down):
-		d.at = min(d.at+1, last)
-	case key.Matches(k, d.Keys.PageUp):
-		d.at = max(d.at-max(d.page, 1), 0)
-	case key.Matches(k, d.Keys.PageDown):
-		d.at = min(d.at+max(d.page, 1), last)
-	case key.Matches(k, d.Keys.First):
-		d.at = 0
-	case key.Matches(k, d.Keys.Last):
-		d.at = last
+	case key.Matches(k, d.Keys.Down) && moved: // it would skip the question that the number has gone on to
+		d.said = fmt.Sprintf("the cursor is at the next question already: %s again skips it", d.Keys.Down.Help().Key)
 	case key.Matches(k, d.Keys.Back):
 		d.choose(d.beside(-1))
 	case key.Matches(k, d.Keys.Forward):
 		d.choose(d.beside(1))
 	case key.Matches(k, d.Keys.Guess):
 		d.number(int(k.Runes[0] - '1'))
+	case key.Matches(k, d.clearing()):
+		d.clear()
 	case key.Matches(k, d.Keys.Evidence):
 		return nil, d.openClaims()
 	case key.Matches(k, d.Keys.Enter):
 		return nil, d.enter()
+	default:
+		d.move(k)
 	}
 	if d.at < questions {
 		d.asked = d.at
 	}
+	if d.at != was {
+		d.above = 0
+	}
 	return nil, screen.Outcome{}
+}
+
+// move takes the cursor to another row. Pages are those of the text while the reader is at the questions, and then of the runs.
+func (d *Decide) move(k tea.KeyMsg) {
+	last := questions + len(d.listed) - 1
+	switch {
+	case key.Matches(k, d.Keys.Up):
+		d.at = max(d.at-1, 0)
+	case key.Matches(k, d.Keys.Down) && d.at == last && last < questions:
+		d.said = draw.Either(d.toAsk() > 0, "the runs come below once all questions are answered", "the runs come below once they are made")
+	case key.Matches(k, d.Keys.Down):
+		d.at = min(d.at+1, last)
+	case key.Matches(k, d.Keys.PageUp) && d.at < questions:
+		d.above = max(d.above-draw.PageOf(d.plan.lock.H), 0)
+	case key.Matches(k, d.Keys.PageDown) && d.at < questions:
+		if d.above >= d.beyond && len(d.listed) > 0 {
+			d.said = fmt.Sprintf("the text ends here: %s goes to the runs", d.Keys.Enter.Help().Key)
+		}
+		d.above = min(d.above+draw.PageOf(d.plan.lock.H), d.beyond)
+	case key.Matches(k, d.Keys.PageUp):
+		d.at = max(d.at-max(d.page, 1), questions)
+	case key.Matches(k, d.Keys.PageDown):
+		d.at = min(d.at+max(d.page, 1), last)
+	case key.Matches(k, d.Keys.First):
+		d.at, d.above = 0, 0
+	case key.Matches(k, d.Keys.Last):
+		d.at = last
+	}
+}
+
+// clearing is the binding of the key that takes all answers back.
+func (d *Decide) clearing() key.Binding { return screen.As(d.Keys.Undo, "clear the answers") }
+
+func (d *Decide) clear() {
+	d.given, d.answers, d.at, d.first = [questions]bool{}, advice.Answers{}, 0, 0
+	d.said = "the answers are cleared"
 }
 
 // answer gives the answer to a question. The runs below become others.
 func (d *Decide) answer(question, answer int) {
 	d.answers[question], d.given[question] = answer, true
-	d.first = 0
+	d.first, d.above = 0, 0
 }
 
 // toAsk is the number of questions that the reader hasn't answered.
@@ -167,6 +204,7 @@ func (d *Decide) number(answer int) {
 	}
 	if d.toAsk() > 0 {
 		d.goOn()
+		d.moved = d.at != at
 	}
 }
 
@@ -246,17 +284,18 @@ func (d *Decide) enter() screen.Outcome {
 }
 
 func (d *Decide) clicked(c screen.Click) (tea.Cmd, screen.Outcome) {
-	row := c.Y - d.plan.questions.Y
+	row, was := c.Y-d.plan.questions.Y, d.at
 	switch {
+	case c.Wheel != 0 && c.In(d.plan.lock):
+		d.above = min(max(d.above+c.Wheel, 0), d.beyond)
 	case c.Wheel != 0:
 		d.at = min(max(d.at+c.Wheel, 0), questions+len(d.listed)-1)
 	case c.In(d.plan.questions) && row < questions:
-		d.at = row
+		d.at, d.asked = row, row
 		if answer := slices.IndexFunc(d.plan.answers[row], func(r draw.Rectangle) bool { return c.In(r) }); answer >= 0 {
 			d.choose(answer)
 		}
 	case c.In(d.plan.runs) && c.Y-d.plan.runs.Y < len(d.rows) && d.rows[c.Y-d.plan.runs.Y] != noRun:
-		was := d.at
 		if d.at = questions + d.rows[c.Y-d.plan.runs.Y]; d.at == was {
 			return nil, d.enter()
 		}
@@ -278,11 +317,18 @@ func (d *Decide) FooterKeys() []key.Binding {
 	case asked > 0 && d.given[d.at]:
 		keys = append(keys, screen.As(k.Enter, "next open question"))
 	}
+	n := len(d.rows)
+	if d.at < questions && d.beyond > 0 {
+		keys = append(keys, screen.As(k.PageDown, "more"))
+	}
+	if d.at >= questions && n > 0 && (d.first > 0 || d.rows[n-1] < len(d.listed)-1) {
+		keys = append(keys, screen.Pair(k.PageUp, k.PageDown, "page"))
+	}
 	if len(d.claims) > 0 {
 		keys = append(keys, screen.As(k.Evidence, "claims"))
 	}
-	if n := len(d.rows); n > 0 && (d.first > 0 || d.rows[n-1] < len(d.listed)-1) {
-		keys = append(keys, screen.Pair(k.PageUp, k.PageDown, "page"))
+	if d.toAsk() < questions {
+		keys = append(keys, d.clearing())
 	}
 	return append(keys, k.Help, back, k.Quit)
 }
@@ -296,7 +342,7 @@ func (d *Decide) Help() screen.Page {
 			"of those that show nothing forbidden, the simplest is recommended. If there is none, the screen says so, and shows what is missing. " +
 			"Below are its runs, those first that show something forbidden; last, under a heading of their own, come runs that no question is about, in which it shows what your answers forbid: the recommendation doesn't cover those. Each can be played.",
 		Keys: append([]key.Binding{screen.As(k.Up, "row above"), screen.As(k.Down, "row below"), screen.As(k.Back, "answer to the left"), screen.As(k.Forward, "answer to the right"), screen.Bind("1-3", "that answer, and on", k.Guess.Keys()[:3]...),
-			k.PageUp, k.PageDown, screen.As(k.First, "first question"), screen.As(k.Last, "last run"), screen.As(k.Enter, "next question; then the runs; or play"), screen.As(k.Evidence, "the claims about it")}, k.Always()...),
+			k.PageUp, k.PageDown, screen.As(k.First, "first question"), screen.As(k.Last, "last run"), screen.As(k.Enter, "next question; then the runs; or play"), screen.As(k.Evidence, "the claims about it"), d.clearing()}, k.Always()...),
 		Signs: append([]draw.Sign{{g.Granted + "ok", "nothing broke"}, {g.Mild + "OV", "broken, but your answers don't forbid it"}, {g.Bad + "SW", "broken, and your answers forbid it; in red only where that decides"}, {"?", "a question that isn't answered yet"}}, screen.CodeSigns()...),
 	}
 }

@@ -68,6 +68,17 @@ func TestEveryCombinationIsAnswered(t *testing.T) {
 	}
 }
 
+// inParts reports whether a text that may be split between two pages is on these.
+func inParts(v, s string) bool {
+	words := strings.Fields(s)
+	for i := range words {
+		if strings.Contains(v, strings.Join(words[:i+1], "")) && strings.Contains(v, strings.Join(words[i+1:], "")) {
+			return true
+		}
+	}
+	return false
+}
+
 // leastSeen are the rows of runs beside the longest answer in the least window: fewer look as if there were no others.
 const leastSeen = 3
 
@@ -87,13 +98,22 @@ func everyCombination(t *testing.T, w, h int) {
 			t.Fatalf("%v: the answers are %v, %d runs to come", want, d.answers, waiting)
 		}
 		v := tuitest.Unwrapped(a.View())
+		for d.above < d.beyond { // the rest of the text comes by a key that the last row names
+			if !strings.Contains(a.View(), "pgdn more") {
+				t.Errorf("%v: no key for the rest of the text:\n%s", want, a.View())
+			}
+			a.Press("pgdown")
+			v += tuitest.Unwrapped(a.View())
+		}
 		from := brief
 		if h > 24 {
 			from = entire
 		}
 		var missing []string
 		for b := from; b == from || b == briefClaims && len(missing) > 0; b++ {
-			missing = slices.DeleteFunc(d.told(&got, &rest, b), func(s string) bool { return strings.Contains(v, tuitest.Unwrapped(s)) })
+			missing = slices.DeleteFunc(d.told(&got, &rest, b), func(s string) bool {
+				return strings.Contains(v, tuitest.Unwrapped(s)) || h == 24 && d.beyond > 0 && inParts(v, s)
+			})
 		}
 		if len(missing) > 0 {
 			t.Errorf("%v: %q is not on the screen:\n%s", want, missing, a.View())
@@ -101,7 +121,7 @@ func everyCombination(t *testing.T, w, h int) {
 		if d.page < leastSeen {
 			t.Errorf("%v: %d rows of runs beside the answer:\n%s", want, d.page, a.View())
 		}
-		if strings.Contains(v, "more line") {
+		if h > 24 && strings.Contains(v, "more line") {
 			t.Errorf("%v: the answer is cut:\n%s", want, a.View())
 		}
 		a.Press("home down down down")
@@ -211,7 +231,7 @@ func TestUnaskedRunsAreHeaded(t *testing.T) {
 			if announced, inSight := strings.Contains(v, " other fails") || strings.Contains(v, " others fail"), d.rows[len(d.rows)-1] >= len(adv.Runs); announced == inSight {
 				t.Errorf("%v: a run that decides nothing is in sight: %t, announced: %t:\n%s", size, inSight, announced, v)
 			}
-			if d.first >= len(adv.Runs) && strings.Contains(v, "that count") {
+			if d.first >= len(adv.Runs) && strings.Contains(v, "About your answers") {
 				t.Errorf("%v: the heading is that of the runs that decide:\n%s", size, v)
 			}
 			a.Press("down")
@@ -249,11 +269,11 @@ func TestFailuresElsewhereAreCountedOnceSettled(t *testing.T) {
 	cell := &d.Grid.Cells[at*len(d.Library.Strategies)+d.Library.Strategy(adv.Lock.Name)]
 	was := *cell
 	*cell = screen.Cell{}
-	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, "; 1 other is still to come") || !strings.Contains(v, "of which 1 is still to come") || strings.Contains(v, "It fails in") || len(d.listed) != len(adv.Runs) {
+	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, "; 1 to come") || !strings.Contains(v, "1 of the runs that no question is about is still to come") || strings.Contains(v, "listed last") || len(d.listed) != len(adv.Runs) {
 		t.Errorf("with one run still to be made, %d are listed:\n%s", len(d.listed), v)
 	}
 	*cell = was
-	if v := a.View(); strings.Contains(v, "still to come") || len(d.listed) != settled {
+	if v := a.View(); strings.Contains(v, "to come") || len(d.listed) != settled {
 		t.Errorf("%d are listed, want %d:\n%s", len(d.listed), settled, v)
 	}
 }
@@ -372,7 +392,7 @@ func TestEnterTakesNoAnswer(t *testing.T) {
 		}
 		_ = a.View() // lists the runs after the last answer
 		a.Press("enter")
-		if v := a.View(); !strings.Contains(v, "No lock is enough") || !strings.Contains(v, "enter play the run") {
+		if v := a.View(); !strings.Contains(v, "No lock alone is enough") || !strings.Contains(v, "enter play the run") {
 			t.Errorf("%v: with all answers:\n%s", size, v)
 		}
 	}
@@ -462,7 +482,7 @@ func TestWhatHasNoRoomIsAnnounced(t *testing.T) {
 					t.Errorf("%v: nothing is below the list:\n%s", size, v)
 				}
 				cut += strings.Count(v, "to the rest of this.")
-				if !strings.Contains(v, "It is enough as long as you can rule out a server") && !strings.Contains(v, "It shows stale write (SW) under \"A") {
+				if !strings.Contains(v, "It is enough as long as you can rule out a server") && !strings.Contains(v, "comes nearest") {
 					t.Errorf("%v: there is a name without conditions:\n%s", size, v)
 				}
 				a.Press("down")
@@ -487,11 +507,13 @@ func TestAnswersSayWhereTheyLead(t *testing.T) {
 				for q := range questions {
 					for i := range advice.Questions[q].Answers {
 						leads := d.leads(q, i)
-						if beside := strings.Contains(v, advice.Questions[q].Answers[i].Text+": "+leads); leads == "" || beside != (size[0] >= wideEnough) {
-							t.Errorf("%v, %v: answer %d to question %d leads to %q, which is beside it: %t\n%s", size, given, i, q, leads, beside, v)
+						if beside := strings.Contains(v, advice.Questions[q].Answers[i].Text+": "+leads.short()); !leads.known() || beside != (size[0] >= wideEnough) {
+							t.Errorf("%v, %v: answer %d to question %d leads to %q, which is beside it: %t\n%s", size, given, i, q, leads.short(), beside, v)
 						}
-						if told := strings.Contains(tuitest.Unwrapped(v), tuitest.Unwrapped("to: "+leads)) || strings.Contains(v, "Even so, "+leads); q == d.at && d.toAsk() > 0 && !told {
-							t.Errorf("%v, %v: it isn't told that answer %d to question %d leads to %q\n%s", size, given, i, q, leads, v)
+						sentence := leads.sentence(len(d.possible(q, i)) > 1)
+						table := !leads.settled() && strings.Contains(v, undecided+":")
+						if told := strings.Contains(tuitest.Unwrapped(v), tuitest.Unwrapped(sentence)) || table; q == d.at && d.toAsk() > 0 && !told {
+							t.Errorf("%v, %v: of answer %d to question %d it isn't told: %s\n%s", size, given, i, q, sentence, v)
 						}
 					}
 				}
@@ -501,7 +523,7 @@ func TestAnswersSayWhereTheyLead(t *testing.T) {
 	a, d := open(t, 120, 40)
 	d.given, d.answers, d.at = [questions]bool{true}, advice.Answers{1}, 1
 	v := tuitest.Unwrapped(a.View())
-	for _, want := range []string{"one server no lock is enough (nearest: setpx-lua)", "separate servers fenced", fmt.Sprintf("of the %d locks can be used then.", len(a.Library.Strategies)), "Even so, no lock is enough, by the other answers:", "Leads to: fenced, or none, by the other answers:"} {
+	for _, want := range []string{"one server        fenced", "separate servers  fenced", fmt.Sprintf("of the %d locks can be used then.", len(a.Library.Strategies)), "No lock alone is enough then, whatever the other answers.", "The other answers decide:"} {
 		if !strings.Contains(v, tuitest.Unwrapped(want)) {
 			t.Errorf("there is no %q:\n%s", want, a.View())
 		}
@@ -517,7 +539,7 @@ func TestNoAnswerLeadsAnywhereTooEarly(t *testing.T) {
 	d := New(app)
 	a := tuitest.Drive(t, screen.NewRouter(app, nil, d))
 	a.Send(tea.WindowSizeMsg{Width: 200, Height: 60})
-	if v := a.View(); strings.Contains(v, "eads to") || strings.Contains(v, nothing) || !strings.Contains(v, advice.Questions[0].Answers[1].Example) {
+	if v := a.View(); strings.Contains(v, "The lock is") || strings.Contains(v, undecided) || strings.Contains(v, nothing) || !strings.Contains(v, advice.Questions[0].Answers[1].Example) {
 		t.Errorf("before anything has run:\n%s", v)
 	}
 }
@@ -672,7 +694,7 @@ func TestListHasItsReasons(t *testing.T) {
 					}
 					cut = cut || strings.Contains(text, d.Theme.More)
 				}
-				if total > max(size[1], runs) || cut && wholes == 0 && runs+8 < size[1] {
+				if wide := size[0] >= wideEnough; wide && cut || !wide && total > max(size[1], runs) || cut && wholes == 0 && runs+8 < size[1] {
 					t.Errorf("%v: %d runs of %s take %d rows, and %d more than one", size, runs, lock, total, wholes)
 				}
 			}

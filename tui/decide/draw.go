@@ -22,7 +22,7 @@ type layout struct {
 // at the questions, and while at the runs, with those that tell of one of them.
 const (
 	noRuns      = 0
-	leastRuns   = 2
+	leastRuns   = 3
 	leastListed = 8
 	leastDetail = 5
 	fewest      = 6 // rows that the list keeps where a run takes many to tell of
@@ -65,7 +65,7 @@ func (d *Decide) Draw(c *draw.Canvas, r draw.Rectangle) {
 		if rest.Pending == 0 { // a list that grows would be read as a number of failures
 			d.listed = append(d.listed, rest.Shown...)
 		}
-		d.tell(&told, func(b brevity) []string { return d.told(&a, &rest, b) }, a.Enough, a.Lock.Name, room, r.H)
+		d.tell(&told, &a, &rest, room, r.H)
 	default:
 		told.Add(draw.Dim, "", fmt.Sprintf("Still computing: %s to come until a lock can be named. The answers can be changed meanwhile.", draw.Plural(waiting, "run")))
 	}
@@ -88,8 +88,14 @@ func (d *Decide) Draw(c *draw.Canvas, r draw.Rectangle) {
 		c.Text(l.rules[1].X+1, l.rules[1].Y, r.W-2, " "+d.said+" ", draw.Strong)
 	case d.at < questions:
 		c.Text(l.rules[1].X+1, l.rules[1].Y, r.W-2, " "+advice.Questions[d.at].Hint+" ", draw.Dim)
+	default:
+		k := &d.Keys
+		where := fmt.Sprintf(" at the runs: %s plays the one at %s, %s goes back to the questions ", k.Enter.Help().Key, d.Theme.Pointer, k.Close.Help().Key)
+		c.Text(l.rules[1].X+1, l.rules[1].Y, r.W-2, where, draw.Dim)
 	}
-	c.Lines(l.lock, told.Lines, 0)
+	d.beyond = max(len(told.Lines)-l.lock.H, 0)
+	d.above = min(d.above, d.beyond)
+	c.Lines(l.lock, told.Lines, d.above)
 	d.rows = nil
 	d.at = min(d.at, questions+len(d.listed)-1)
 	if len(d.listed) > 0 {
@@ -132,29 +138,22 @@ const (
 	brief               // without all that the list of runs says, too
 )
 
-// tell puts the recommendation into words: its first paragraphs, as many as fit into some rows. They are
-// as brief as it takes to leave half of the window to the rest. Where even the second one doesn't fit, which says on which conditions the
-// lock is enough, or what it fails in, there is the lock's name with as much of that as fits: a name alone would pass for an answer
-// without conditions.
-func (d *Decide) tell(t *draw.Paragraphs, texts func(brevity) []string, enough bool, lock string, rows, window int) {
-	set := func(texts []string) (ends []int) {
-		t.Lines = nil
-		for i, s := range texts {
-			k := draw.Plain
-			switch {
-			case i == 0 && enough:
-				k = draw.Strong
-			case i == 0:
-				k = draw.Breach
-			}
-			t.Add(k, "", s)
-			ends = append(ends, len(t.Lines))
+// tell puts the recommendation into words, after what the chosen answer to the question at the cursor is like. It is as brief as it takes to
+// leave half of the window to the runs. While the reader is at the questions, the text can be scrolled. At the runs it has its
+// first paragraphs, as many as fit into some rows. Where even the second one doesn't fit, which says on which conditions the lock is enough,
+// or what it fails in, there is the headline with as much of that as fits: a name alone would pass for an answer without conditions.
+func (d *Decide) tell(t *draw.Paragraphs, a *advice.Advice, rest *advice.Rest, rows, window int) {
+	explained := d.explained(t.Width)
+	var ends []int
+	for b := entire; b <= brief; b++ {
+		ends = d.set(t, a, rest, b)
+		if len(explained)+len(t.Lines) <= min(rows, window/2-questions) {
+			break
 		}
-		return ends
 	}
-	ends := set(texts(entire))
-	for b := briefClaims; b <= brief && len(t.Lines) > min(rows, window/2-questions); b++ {
-		ends = set(texts(b))
+	if d.at < questions || len(explained)+len(t.Lines) <= rows {
+		t.Lines = slices.Concat(explained, t.Lines)
+		return
 	}
 	if len(t.Lines) <= rows {
 		return
@@ -165,36 +164,71 @@ func (d *Decide) tell(t *draw.Paragraphs, texts func(brevity) []string, enough b
 			keep = end
 		}
 	}
-	rest := d.Theme.More + " " + d.Keys.Close.Help().Key + " goes back to the "
+	more := d.Theme.More + " " + d.Keys.Close.Help().Key + " goes back to the "
 	if keep >= ends[1] {
 		t.Lines = t.Lines[:keep]
-		t.Add(draw.Dim, "", rest+"questions, and to the rest of this.")
+		t.Add(draw.Dim, "", more+"questions, and to the rest of this.")
 		return
 	}
-	name, ink := "Use "+lock+".", draw.Strong
-	if !enough {
-		name, ink = "No lock is enough; nearest comes "+lock+".", draw.Breach
-	}
+	d.cut(t, a, d.told(a, rest, brief)[1], more+"rest of this.", rows)
+}
+
+// set sets the recommendation in paragraphs, and returns the lines with which they end.
+func (d *Decide) set(t *draw.Paragraphs, a *advice.Advice, rest *advice.Rest, b brevity) (ends []int) {
 	t.Lines = nil
-	t.Add(draw.Plain, "", name+" "+texts(brief)[1])
+	for i, s := range d.told(a, rest, b) {
+		k := draw.Plain
+		if i == 0 {
+			k = headlineInk(a)
+		}
+		t.Add(k, "", s)
+		ends = append(ends, len(t.Lines))
+	}
+	return ends
+}
+
+func headlineInk(a *advice.Advice) draw.Ink {
+	if a.Enough {
+		return draw.Strong
+	}
+	return draw.Breach
+}
+
+// cut has the headline with as much of the second paragraph as so many rows have room for, and what leads to the rest.
+func (d *Decide) cut(t *draw.Paragraphs, a *advice.Advice, second, more string, rows int) {
+	t.Lines = nil
+	headline := a.Headline(false)
+	t.Add(draw.Plain, "", headline+" "+second)
 	t.Lines = t.Lines[:min(len(t.Lines), rows)]
 	words := t.Lines[len(t.Lines)-1]
-	rest += "rest of this."
-	words[1].Text = draw.Wrap(words[1].Text, t.Width-2-draw.Width(rest))[0] + " "
-	t.Lines[len(t.Lines)-1] = append(words, draw.Text(rest, draw.Dim))
-	if text, named := strings.CutPrefix(t.Lines[0][1].Text, name); named {
-		t.Lines[0] = slices.Insert(t.Lines[0], 1, draw.Text(name, ink))
+	words[1].Text = draw.Wrap(words[1].Text, t.Width-2-draw.Width(more))[0] + " "
+	t.Lines[len(t.Lines)-1] = append(words, draw.Text(more, draw.Dim))
+	if text, named := strings.CutPrefix(t.Lines[0][1].Text, headline); named {
+		t.Lines[0] = slices.Insert(t.Lines[0], 1, draw.Text(headline, headlineInk(a)))
 		t.Lines[0][2].Text = text
 	}
+}
+
+// explained is what the chosen answer is like to the question at which the cursor is, or was last.
+func (d *Decide) explained(width int) []draw.Line {
+	t := draw.Paragraphs{Width: width}
+	at := d.asked
+	if d.at < questions {
+		at = d.at
+	}
+	q := &advice.Questions[at]
+	answer := &q.Answers[d.answers[at]]
+	t.Add(draw.Dim, "", q.Text+" "+answer.Text+": "+answer.Example+".")
+	return t.Lines
 }
 
 // told is the recommendation, and the claims behind it, with all of their conditions or with the key that shows them.
 func (d *Decide) told(a *advice.Advice, rest *advice.Rest, b brevity) []string {
 	all := a.Text(rest, d.outcome, d.title, b < brief)
 	for i, n := range d.claims {
-		text := advice.ClaimText(n, b == entire)
-		if b == brief { // the runs need its rows
-			text = a.ClaimBrief(n)
+		text := a.Claim(n, b < brief)
+		if b == entire {
+			text = a.ClaimText(n)
 		}
 		if i == len(d.claims)-1 {
 			if beyond := a.Beyond(d.listed); beyond != "" {
@@ -214,22 +248,21 @@ func (d *Decide) title(scenario string) string {
 
 // heading is that of the runs that decide. Where none of the others is in sight, it says that there are some.
 func heading(a *advice.Advice, pending, others int) string {
-	if a.Enough && pending == 0 {
-		text := fmt.Sprintf("%s is enough in the %s", a.Lock.Name, draw.Either(len(a.Runs) == 1, "run that counts", fmt.Sprintf("%d runs that count", len(a.Runs))))
-		if others > 0 {
-			text += fmt.Sprintf("; %s", draw.Either(others == 1, "1 other fails", fmt.Sprintf("%d others fail", others)))
+	n, failed := len(a.Runs), 0
+	for i := range a.Runs {
+		if len(a.Runs[i].Broken) > 0 {
+			failed++
 		}
-		return text
 	}
-	text := fmt.Sprintf("The %d runs of %s that count", len(a.Runs), a.Lock.Name)
-	if len(a.Runs) == 1 {
-		text = "The run of " + a.Lock.Name + " that counts"
+	text := fmt.Sprintf("About your answers: %s fails in %d of %d", a.Lock.Name, failed, n)
+	if a.Enough {
+		text = fmt.Sprintf("About your answers: %s withstands all %d", a.Lock.Name, n)
 	}
 	if pending > 0 {
-		return text + fmt.Sprintf("; %s still to come", draw.Either(pending == 1, "1 other is", fmt.Sprintf("%d others are", pending)))
+		return text + fmt.Sprintf("; %d to come", pending)
 	}
 	if others > 0 {
-		text += fmt.Sprintf("; %s, listed last", draw.Either(others == 1, "1 other fails", fmt.Sprintf("%d others fail", others)))
+		text += fmt.Sprintf("; %s", draw.Either(others == 1, "1 other fails", fmt.Sprintf("%d others fail", others)))
 	}
 	return text
 }
@@ -389,6 +422,11 @@ func (d *Decide) entries(list draw.Rectangle, a *advice.Advice) [][]draw.Line {
 		}
 	}
 	wide := titles
+	if list.W >= wideEnough { // whole reasons have room beside titles that are folded
+		titles = min(titles, usualTitle)
+		entries, _ := set(0, list.H)
+		return entries
+	}
 	if titles = min(titles, usualTitle); list.W-frame-titles-2 < leastReason {
 		titles = wide
 		entries, _ := set(names, 0)
