@@ -74,7 +74,7 @@ var Questions = [3]Question{
 			scenarios: []string{minted, "pause-replies-in-flight"}},
 	}},
 	{"servers", "Redis has", "A replica hears of a lock later: a failover to it can lose the lock.", []Answer{
-		{Name: "one", Text: "one server", Example: "a Redis without replicas: while it is down, nobody gets the lock",
+		{Name: "one", Text: "one server", Example: "a Redis without replicas; while it is down, nobody gets the lock",
 			fits:     func(s strategies.Strategy) bool { return s.Nodes == 1 && s.Replicas == 0 },
 			harmless: "your answers don't forbid it",
 			remedy:   "Keep the lock on a server without replicas: while that is down, nobody gets it",

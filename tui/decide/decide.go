@@ -317,15 +317,14 @@ func (d *Decide) FooterKeys() []key.Binding {
 	case asked > 0 && d.given[d.at]:
 		keys = append(keys, screen.As(k.Enter, "next open question"))
 	}
-	n := len(d.rows)
-	if d.at < questions && d.beyond > 0 {
-		keys = append(keys, screen.As(k.PageDown, "more"))
-	}
-	if d.at >= questions && n > 0 && (d.first > 0 || d.rows[n-1] < len(d.listed)-1) {
+	if n := len(d.rows); d.at >= questions && n > 0 && (d.first > 0 || d.rows[n-1] < len(d.listed)-1) {
 		keys = append(keys, screen.Pair(k.PageUp, k.PageDown, "page"))
 	}
 	if len(d.claims) > 0 {
 		keys = append(keys, screen.As(k.Evidence, "claims"))
+	}
+	if d.at < questions && d.beyond > 0 { // the last row of the text names it, too
+		keys = append(keys, screen.Pair(k.PageUp, k.PageDown, "text"))
 	}
 	if d.toAsk() < questions {
 		keys = append(keys, d.clearing())

@@ -99,7 +99,7 @@ func everyCombination(t *testing.T, w, h int) {
 		}
 		v := tuitest.Unwrapped(a.View())
 		for d.above < d.beyond { // the rest of the text comes by a key that the last row names
-			if !strings.Contains(a.View(), "pgdn more") {
+			if !strings.Contains(a.View(), "more lines: pgdn") {
 				t.Errorf("%v: no key for the rest of the text:\n%s", want, a.View())
 			}
 			a.Press("pgdown")
@@ -408,8 +408,85 @@ func TestNumbersAnswerInARow(t *testing.T) {
 	if v := a.View(); strings.Contains(v, "changed") {
 		t.Errorf("a first answer is called a change:\n%s", v)
 	}
+	d.given, d.answers, d.at = [questions]bool{}, advice.Answers{}, 0
+	if a.Press("2 down"); d.at != 1 || !strings.Contains(a.View(), "at the next question already: ↓ again skips it") { // the number has gone on
+		t.Errorf("an arrow after a number skips a question: at %d\n%s", d.at, a.View())
+	}
+	if a.Press("down"); d.at != 2 || strings.Contains(a.View(), "skips it") {
+		t.Errorf("a second arrow leads to %d\n%s", d.at, a.View())
+	}
+	d.given, d.at = [questions]bool{true, true, true}, 2
 	if a.Press("2"); !strings.Contains(a.View(), "changed: Redis has: replicas") {
 		t.Errorf("an answer is changed unnoticed:\n%s", a.View())
+	}
+}
+
+// While the reader is at the questions, pages are those of the text: the cursor stays there, and the list of runs below. What the chosen answer
+// is like comes first.
+func TestPagesAreOfTheText(t *testing.T) {
+	a, d := open(t, 80, 24)
+	a.Press("2 down 2 down 2")
+	v := a.View()
+	if q := &advice.Questions[2].Answers[1]; !strings.Contains(tuitest.Unwrapped(v), "Redis has replicas: "+q.Example) || d.beyond == 0 {
+		t.Fatalf("the answer at the cursor isn't explained, or all has room:\n%s", v)
+	}
+	rows := slices.Clone(d.rows)
+	for range 5 {
+		a.Press("pgdown")
+		v = a.View()
+	}
+	if d.at != 2 || !slices.Equal(d.rows, rows) || strings.Contains(v, "more lines") || !strings.Contains(v, "does not hold here") || !strings.Contains(v, "the text ends here: enter goes to the runs") {
+		t.Errorf("at the end of the text, at %d:\n%s", d.at, v)
+	}
+	if a.Press("pgup pgup pgup"); d.at != 2 || !strings.Contains(a.View(), "No lock alone is enough") {
+		t.Errorf("back at its beginning, at %d:\n%s", d.at, a.View())
+	}
+	a.Press("pgdown left")
+	if v := a.View(); d.above != 0 || !strings.Contains(tuitest.Unwrapped(v), "Redis has one server: "+advice.Questions[2].Answers[0].Example) {
+		t.Errorf("another answer begins with line %d:\n%s", d.above, v)
+	}
+	a.Press("enter")
+	if v := a.View(); !strings.Contains(v, "at the runs: enter plays the one at ▸, esc goes back to the questions") {
+		t.Errorf("it isn't said where the reader is:\n%s", v)
+	}
+	if a.Press("pgdown"); d.at <= questions {
+		t.Errorf("a page of the runs leads to %d", d.at)
+	}
+	if a.Press("pgup pgup"); d.at != questions {
+		t.Errorf("a page back leads to %d", d.at)
+	}
+}
+
+// Where there is no claim, the key for it says why.
+func TestClaimsThatAreMissing(t *testing.T) {
+	a, d := open(t, 80, 24)
+	a.Press("2 down 1 down 2")
+	if v := a.View(); strings.Contains(v, "e claims") || d.claims != nil {
+		t.Fatalf("there are claims:\n%s", v)
+	}
+	if a.Press("e"); !strings.Contains(a.View(), "there is no claim about setpx-wait") {
+		t.Errorf("e says nothing:\n%s", a.View())
+	}
+	a.Press("u e")
+	if v := a.View(); !strings.Contains(v, "claims come with a lock: once the questions are answered") {
+		t.Errorf("before the answers e says nothing:\n%s", v)
+	}
+}
+
+// Answers are kept for those who come back, who are told of the key that clears them.
+func TestAnswersAreCleared(t *testing.T) {
+	a, d := open(t, 120, 40)
+	if v := a.View(); !strings.Contains(v, "u clear the answers") {
+		t.Errorf("the key isn't shown:\n%s", v)
+	}
+	if _, out := d.Update(tuitest.KeyMsg("esc")); !out.Close {
+		t.Fatalf("esc: %v", out)
+	}
+	if v := a.View(); !strings.Contains(v, "your answers of before are kept: u clears them") || d.toAsk() != 0 {
+		t.Errorf("coming back, %d questions are open:\n%s", d.toAsk(), v)
+	}
+	if a.Press("u"); d.toAsk() != questions || d.at != 0 || !strings.Contains(a.View(), "3 questions to answer") || strings.Contains(a.View(), "u clear") {
+		t.Errorf("after u, %d questions are open, at %d:\n%s", d.toAsk(), d.at, a.View())
 	}
 }
 

@@ -96,6 +96,10 @@ func (d *Decide) Draw(c *draw.Canvas, r draw.Rectangle) {
 	d.beyond = max(len(told.Lines)-l.lock.H, 0)
 	d.above = min(d.above, d.beyond)
 	c.Lines(l.lock, told.Lines, d.above)
+	if below := d.beyond - d.above; below > 0 && d.at < questions { // by which key, too
+		text := fmt.Sprintf("%s %d more lines: %s", d.Theme.More, below+1, d.Keys.PageDown.Help().Key)
+		c.Text(l.lock.X, l.lock.Y+l.lock.H-1, r.W, text, draw.Dim)
+	}
 	d.rows = nil
 	d.at = min(d.at, questions+len(d.listed)-1)
 	if len(d.listed) > 0 {
