@@ -327,7 +327,7 @@ func (d *Decide) FooterKeys() []key.Binding {
 		keys = append(keys, screen.Pair(k.PageUp, k.PageDown, "text"))
 	}
 	if d.toAsk() < questions {
-		keys = append(keys, d.clearing())
+		keys = append(keys, screen.As(d.clearing(), "clear"))
 	}
 	return append(keys, k.Help, back, k.Quit)
 }

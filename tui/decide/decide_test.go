@@ -476,7 +476,7 @@ func TestClaimsThatAreMissing(t *testing.T) {
 // Answers are kept for those who come back, who are told of the key that clears them.
 func TestAnswersAreCleared(t *testing.T) {
 	a, d := open(t, 120, 40)
-	if v := a.View(); !strings.Contains(v, "u clear the answers") {
+	if v := a.View(); !strings.Contains(v, "u clear") {
 		t.Errorf("the key isn't shown:\n%s", v)
 	}
 	if _, out := d.Update(tuitest.KeyMsg("esc")); !out.Close {
