@@ -167,7 +167,7 @@ func writeAdvice(out io.Writer, d advice.Advice, outcome advice.Outcome) error {
 			writeRun(&b, &others[i])
 		}
 	}
-	if numbers := holding(&d); len(numbers) > 0 {
+	if numbers := d.Holding(); len(numbers) > 0 {
 		fmt.Fprintf(&b, "\nConditions of the claims, which are tested, and not proved\n")
 		for _, n := range numbers {
 			for _, assumed := range claims.All[n-1].Assumptions {
@@ -182,14 +182,6 @@ func writeAdvice(out io.Writer, d advice.Advice, outcome advice.Outcome) error {
 	fmt.Fprintf(&b, "\nPlay one of them: lockstep run %s %s. Search all schedules: lockstep explore %[1]s\n", d.Lock.Name, d.Runs[0].Scenario)
 	_, err := io.WriteString(prose(out), b.String())
 	return err
-}
-
-// holding are the claims about the lock of which no condition is broken in the runs that the answers are about.
-func holding(d *advice.Advice) []int {
-	return slices.DeleteFunc(d.Claims(), func(n int) bool {
-		broken, _ := d.Void(n)
-		return broken != ""
-	})
 }
 
 // unlabelled wraps a paragraph.

@@ -384,10 +384,7 @@ func TestTextAgreesWithTheRuns(t *testing.T) {
 			}
 		}
 		elsewhere := d.Elsewhere(scenarios.Names(), outcome)
-		for _, n := range d.Claims() {
-			if broken, _ := d.Void(n); broken != "" { // it is said that it doesn't hold
-				continue
-			}
+		for _, n := range d.Holding() { // of the others it is said that they don't hold
 			for _, code := range claims.All[n-1].Never {
 				shown := slices.ContainsFunc(append(slices.Clone(d.Runs), elsewhere...), func(r advice.Run) bool { return slices.Contains(r.Verdict.Strings(), code) })
 				if said := strings.Contains(d.Beyond(append(slices.Clone(d.Runs), elsewhere...)), code); said != shown {

@@ -486,10 +486,7 @@ func (a *Advice) Void(n int) (assumed, by string) {
 // is empty if none does.
 func (a *Advice) Beyond(runs []Run) string {
 	var shown trace.Verdict
-	for _, n := range a.Claims() {
-		if assumed, _ := a.Void(n); assumed != "" {
-			continue
-		}
+	for _, n := range a.Holding() {
 		for _, c := range trace.Codes {
 			if slices.Contains(claims.All[n-1].Never, c.String()) && !slices.Contains(shown, c) &&
 				slices.ContainsFunc(runs, func(r Run) bool { return slices.Contains(r.Verdict, c) }) {
@@ -515,6 +512,14 @@ func (a *Advice) Claims() (numbers []int) {
 	}
 	slices.Sort(numbers)
 	return numbers
+}
+
+// Holding are those of the claims about the lock of which the runs about the answers break no condition.
+func (a *Advice) Holding() []int {
+	return slices.DeleteFunc(a.Claims(), func(n int) bool {
+		broken, _ := a.Void(n)
+		return broken != ""
+	})
 }
 
 // where lists codes with the scenarios that show them: "stale write (SW) under a, b; foreign release (FR) under c". A stale write can

@@ -83,27 +83,36 @@ func (d *Decide) Draw(c *draw.Canvas, r draw.Rectangle) {
 		d.drawSigns(c, l.header, n+2)
 	}
 	d.drawQuestions(c, l.questions)
-	switch {
-	case d.said != "":
-		c.Text(l.rules[1].X+1, l.rules[1].Y, r.W-2, " "+d.said+" ", draw.Strong)
-	case d.at < questions:
-		c.Text(l.rules[1].X+1, l.rules[1].Y, r.W-2, " "+advice.Questions[d.at].Hint+" ", draw.Dim)
-	default:
-		k := &d.Keys
-		where := fmt.Sprintf(" at the runs: %s plays the one at %s, %s goes back to the questions ", k.Enter.Help().Key, d.Theme.Pointer, k.Close.Help().Key)
-		c.Text(l.rules[1].X+1, l.rules[1].Y, r.W-2, where, draw.Dim)
-	}
-	d.beyond = max(len(told.Lines)-l.lock.H, 0)
-	d.above = min(d.above, d.beyond)
-	c.Lines(l.lock, told.Lines, d.above)
-	if below := d.beyond - d.above; below > 0 && d.at < questions { // by which key, too
-		text := fmt.Sprintf("%s %d more lines: %s", d.Theme.More, below+1, d.Keys.PageDown.Help().Key)
-		c.Text(l.lock.X, l.lock.Y+l.lock.H-1, r.W, text, draw.Dim)
-	}
+	d.drawPlace(c, l.rules[1])
+	d.drawText(c, l.lock, told.Lines)
 	d.rows = nil
 	d.at = min(d.at, questions+len(d.listed)-1)
 	if len(d.listed) > 0 {
 		d.drawRuns(c, l, &a, rest.Pending)
+	}
+}
+
+// drawPlace has in a rule why the last key did nothing, or else what the question at the cursor means, or that the cursor is at the runs.
+func (d *Decide) drawPlace(c *draw.Canvas, rule draw.Rectangle) {
+	text, ink := d.said, draw.Strong
+	switch k := &d.Keys; {
+	case text != "":
+	case d.at < questions:
+		text, ink = advice.Questions[d.at].Hint, draw.Dim
+	default:
+		text, ink = fmt.Sprintf("at the runs: %s plays the one at %s, %s goes back to the questions", k.Enter.Help().Key, d.Theme.Pointer, k.Close.Help().Key), draw.Dim
+	}
+	c.Text(rule.X+1, rule.Y, rule.W-2, " "+text+" ", ink)
+}
+
+// drawText draws the text from the line that was scrolled to, and says by which key it goes on.
+func (d *Decide) drawText(c *draw.Canvas, r draw.Rectangle, lines []draw.Line) {
+	d.beyond = max(len(lines)-r.H, 0)
+	d.above = min(d.above, d.beyond)
+	c.Lines(r, lines, d.above)
+	if below := d.beyond - d.above; below > 0 && d.at < questions {
+		text := fmt.Sprintf("%s %d more lines: %s", d.Theme.More, below+1, d.Keys.PageDown.Help().Key)
+		c.Text(r.X, r.Y+r.H-1, r.W, text, draw.Dim)
 	}
 }
 
