@@ -345,7 +345,10 @@ func TestAnswersAreKept(t *testing.T) {
 	a := openApp(t, 80, 24, tuitest.PlainTheme(false), tuitest.Handmade)
 	a.Press("4 right")
 	chosen := a.View()
-	if a.Press("esc 4"); a.View() != chosen || !strings.Contains(chosen, "(x) destroy something") {
+	if a.Press("esc 4"); !strings.Contains(a.View(), "your answers of before are kept: u clears them") {
+		t.Errorf("it isn't said that answers are kept:\n%s", a.View())
+	}
+	if a.Press("up"); a.View() != chosen || !strings.Contains(chosen, "(x) destroy something") {
 		t.Errorf("the answers were\n%s\nand are\n%s", chosen, a.View())
 	}
 }
