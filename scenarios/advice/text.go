@@ -272,13 +272,13 @@ func (a *Answer) Requires(locks []strategies.Strategy, titles func(names []strin
 		all = append(all, fmt.Sprintf("%d of the %d locks can be used then.", n, len(locks)))
 	}
 	if a.forbids != nil {
-		all = append(all, fmt.Sprintf("It also forbids %s.", named(a.forbids)))
+		all = append(all, fmt.Sprintf("A lock may then show no %s, either.", named(a.forbids)))
 	}
 	if a.scenarios != nil {
 		all = append(all, fmt.Sprintf("A lock must also withstand %s.", titles(a.scenarios)))
 	}
 	if a.accepts != nil {
-		all = append(all, fmt.Sprintf("It accepts %s where a failover is to blame.", named(a.accepts)))
+		all = append(all, fmt.Sprintf("After a failover, and nowhere else, a %s is accepted then.", named(a.accepts)))
 	}
 	if a.wants != nil {
 		all = append(all, fmt.Sprintf("Unwanted, though no lock is ruled out by it: %s.", named(a.wants)))
