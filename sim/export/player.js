@@ -196,7 +196,7 @@
     const open = questionAt(pos);
     const parts = [];
     if (open) {
-      parts.push(make("p", "ask", "? " + open.text));
+      parts.push(make("p", "ask", `? ${open.text} ${open.lead ?? ""}`.trim()));
       open.choices.forEach((c, i) => {
         const choice = make("button", "choice", `${i + 1} ${c}`);
         choice.addEventListener("click", () => answer(i));
@@ -219,14 +219,16 @@
     $("ask").hidden = parts.length === 0;
   }
 
-  // An answer is followed by the event that decides it, or by another question before that.
+  // An answer is followed by the event that decides it, or by another question before that; where that is the end of the run, by
+  // what is told next.
   function answer(choice) {
     const q = questionAt(pos);
     if (!q || choice >= q.choices.length) return false;
     play(false);
     answers.set(q.pos, choice);
     const next = film.questions.find((o) => o.pos > q.pos && o.pos < q.until && !answers.has(o.pos));
-    show(next ? next.pos : q.until);
+    const told = q.lead ? [...film.chapters, ...film.breaks].map((c) => c.pos).filter((at) => at > q.pos) : [];
+    show(Math.min(next ? next.pos : q.until, ...told));
     return true;
   }
 

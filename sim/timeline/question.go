@@ -19,6 +19,7 @@ type Question struct {
 	Text    string
 	Spoken  string // for a room, which sees no numbers of events; empty if it is Text
 	Choices []string
+	Lead    string // what the choices are, if the question doesn't say it
 	Right   int
 	Why     string        // the event or the state that proves the answer
 	Script  bool          // it is one of the script's
@@ -166,22 +167,19 @@ func (q *quiz) spoken(after *trace.Event) string {
 }
 
 // verdict asks the script's question about the verdict: where it stands, if what decides it is still to come, and else at
-// the words before that. It is answered where that has happened, be the question's own place before it. Its words are the
+// the last words before that. It is answered where that has happened, be the question's own place before it. Its words are the
 // same under every lock.
 func (q *quiz) verdict(asked *Question) {
 	at := asked.Said
-	asked.Choices, asked.Right, asked.Why, asked.Until = q.worst()
+	q.worst(asked)
 	asked.Text = asked.Then
-	switch {
-	case q.Over(at):
+	if q.Over(at) {
 		asked.Text = "In the end: " + asked.Then
-	case q.Decided(at) == "":
-		asked.Pos = at
 	}
-	if len(q.Breaches) > 0 && q.Breaches[0].Pos <= asked.Pos {
-		asked.Pos = q.PreviousChapter(q.Breaches[0].Pos)
+	for asked.Pos = at; asked.Pos > 0 && q.Decided(asked.Pos) != ""; {
+		asked.Pos = q.PreviousChapter(asked.Pos)
 	}
-	if asked.Until > at && (!q.Over(at) || q.Watched() < q.Last()) {
+	if asked.Until > at {
 		asked.Said, asked.At = asked.Until, q.Now(asked.Until)
 	}
 	if asked.Pos < asked.Until {
@@ -190,16 +188,25 @@ func (q *quiz) verdict(asked *Question) {
 }
 
 // Decided says by what the verdict is known at a position, or nothing: a question for it that stands there gives
-// its answer away, and is asked at the words before.
+// its answer away, and is asked at the words before. After a violation that isn't of the worst kind, a worse one can follow.
 func (t *Timeline) Decided(at int) string {
-	switch {
-	case len(t.Breaches) > 0 && t.Breaches[0].Pos <= at:
-		b := t.Breaches[0]
-		return fmt.Sprintf("%s is shown at %s, by #%d", b.Code, trace.Brief(t.When(b.Pos)), b.Last())
-	case t.Over(at):
+	if b := t.damage(); b != nil && b.Pos <= at {
+		return fmt.Sprintf("%s, the worst that can happen, is shown at %s, by #%d", b.Code, trace.Brief(t.When(b.Pos)), b.Last())
+	}
+	if t.Over(at) {
 		return "everything has happened by then"
 	}
 	return ""
+}
+
+// damage is the first violation of the worst kind, after which nothing changes the answer to a question for the worst, or nil.
+func (t *Timeline) damage() *Breach {
+	for i := range t.Breaches {
+		if t.Breaches[i].Code.Harm() == trace.Damages {
+			return &t.Breaches[i]
+		}
+	}
+	return nil
 }
 
 // shownBefore is the position of the first violation or refusal before a question's own words, where one key stops and the
@@ -408,20 +415,20 @@ func (q *quiz) firstFault() int {
 	return 1
 }
 
-// outcomes are what can come of a run, by the worst [trace.Harm] of its violations, in the words of a person who hasn't learned the codes. All of them are
+// outcomes are the worst that can come of a run, by the [trace.Harm] of its violations, in the words of a person who hasn't learned the codes. All of them are
 // offered under every lock, so that the list tells nothing of what is to come.
 var outcomes = [...]string{
 	"nothing goes wrong",
-	trace.Delays:  "somebody is kept waiting or turned away, nothing worse",
-	trace.Blocks:  "nobody ever gets it again, nothing worse",
-	trace.Shares:  "two have it at once, or one loses it unnoticed, nothing worse",
+	trace.Delays:  "a free lock is refused, or had only after a long wait",
+	trace.Blocks:  "nobody ever gets the lock again",
+	trace.Shares:  "two have it at once, or one loses it unnoticed",
 	trace.Damages: "an update is lost, or stored too late",
 }
 
 // outcome asks for the worst that the run shows, before the first violation is complete.
 func (q *quiz) outcome(at int, text string) {
 	asked := Question{Pos: at, Text: text}
-	asked.Choices, asked.Right, asked.Why, asked.Until = q.worst()
+	q.worst(&asked)
 	if len(q.Breaches) > 0 {
 		asked.Pos = min(at, q.Breaches[0].Pos-1)
 	}
@@ -430,22 +437,23 @@ func (q *quiz) outcome(at int, text string) {
 	}
 }
 
-// worst offers the worst that the run shows among all that can come of one, with the position at which that is decided: the
-// first violation of the worst kind there is, or, since a worse one could follow, the last of all, or without any the end of
-// the run. Words that come later, and other questions, decide nothing.
-func (q *quiz) worst() (choices []string, right int, why string, until int) {
-	until, why = q.Watched(), "No property broke."
+// worst offers the worst that the run shows among all that can come of one. It is decided by the first violation of the worst
+// kind there is, or else by the end of the run: up to there a worse one could follow. Words that come later, and other
+// questions, decide nothing.
+func (q *quiz) worst(asked *Question) {
+	asked.Choices, asked.Lead, asked.Right = outcomes[:], "The worst that comes of it:", 0
+	asked.Until, asked.Why = q.Last(), "No property broke."
 	for _, b := range q.Breaches {
-		if n := int(b.Code.Harm()); n > right {
-			if right, why = n, q.Cause(b); n == len(outcomes)-1 {
-				until = b.Pos
-			}
+		if n := int(b.Code.Harm()); n > asked.Right {
+			asked.Right, asked.Why = n, q.Cause(b)
 		}
 	}
-	if right == 1 && q.neverHad() {
-		right = 2
+	if b := q.damage(); b != nil {
+		asked.Until = b.Pos
 	}
-	return outcomes[:], right, why, until
+	if asked.Right == int(trace.Delays) && q.neverHad() {
+		asked.Right = int(trace.Blocks)
+	}
 }
 
 // neverHad reports whether nobody gets the lock after the story: the probe asks in vain, for ten years or until nothing can

@@ -56,12 +56,8 @@ func (p *Player) Draw(c *draw.Canvas, r draw.Rectangle) {
 // keeps its row, though a client's deeds and its belief then share one where else a word were cut.
 func (p *Player) wish(r draw.Rectangle) (told, least int) {
 	width := layout.BodyWidth(r.W, r.H+1, p.source)
-	all, short := p.story(width, true), p.story(width, false)
 	room := layout.RoomBeside(pane.WholeRows(p.Run, p.Pos), r.H+1)
-	s := &all
-	if all.Least() > room {
-		s = &short
-	}
+	s := p.fitting(width, room)
 	least = pane.LeastRows(p.Run, p.Pos)
 	for _, rows := range []int{pane.StoreRows(p.Run, p.Pos), least} {
 		if s.Least() > room {

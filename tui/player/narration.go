@@ -18,10 +18,7 @@ import (
 // the rows, the gaps between its parts go, then the ends of long evidence, then evidence, and then
 // the key that goes on, which the footer has, too; the words are never cut.
 func (p *Player) Narration(width, rows int) []draw.Line {
-	s := p.story(width, true)
-	if s.Least() > rows {
-		s = p.story(width, false)
-	}
+	s := p.fitting(width, rows)
 	lines, hint := s.Squeezed(rows)
 	if len(lines) > rows {
 		lines = slices.Delete(lines, hint.From, hint.To)
@@ -29,8 +26,24 @@ func (p *Player) Narration(width, rows int) []draw.Line {
 	return lines
 }
 
-// story is the narration with the evidence whole, or each event of it in one line.
-func (p *Player) story(width int, whole bool) told.Story {
+// fitting is the narration as far as it fits into rows: with each choice of a question in a line of its own, and the evidence
+// whole; or with the choices in one paragraph; or with each event of the evidence in one line, too.
+func (p *Player) fitting(width, rows int) told.Story {
+	if p.quiz.At(p.Pos) != nil {
+		if s := p.story(width, true, true); s.Least() <= rows {
+			return s
+		}
+	}
+	s := p.story(width, true, false)
+	if s.Least() > rows {
+		s = p.story(width, false, false)
+	}
+	return s
+}
+
+// story is the narration with the evidence whole, or each event of it in one line; and with the choices of a question in a list,
+// or in one paragraph.
+func (p *Player) story(width int, whole, listed bool) told.Story {
 	t := draw.Paragraphs{Width: min(width, max(p.Measure, draw.Measure(width)))}
 	early := p.quiz.Early(p.Pos)
 	if early {
@@ -75,7 +88,9 @@ func (p *Player) story(width int, whole bool) told.Story {
 		t.Gap()
 		s.Hint = p.tellNext(&t)
 	}
-	p.quiz.Ask(&t, p.Pos, p.teller())
+	teller := p.teller()
+	teller.Listed = listed
+	p.quiz.Ask(&t, p.Pos, teller)
 	if len(t.Lines) == 0 && !p.Teaching {
 		k := &p.Keys
 		far := k.Next.Help().Key + " everything up to the next chapter"

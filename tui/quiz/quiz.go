@@ -203,35 +203,49 @@ type Teller struct {
 	Enter  string                            // the key that goes on
 	Score  func(q *timeline.Question) string // of the predictions so far, this one among them
 	Known  func(why string) bool             // it is on the screen already
+	Listed bool                              // each choice has a line of its own, for which there is room
 }
 
-// Ask tells the question at a position.
+// Ask tells the question at a position, with its choices; where it has been asked before, and is left to be answered by the
+// run, that it is still open.
 func (z *Quiz) Ask(t *draw.Paragraphs, pos int, by *Teller) {
-	if q := z.At(pos); q != nil {
-		t.Gap()
-		t.Add(draw.Strong, "? ", draw.Either(z.stays && q.Spoken != "", q.Spoken, q.Text))
-		t.Add(draw.Strong, "  ", z.choices(q, pos, by))
+	q := z.At(pos)
+	if q == nil {
+		return
+	}
+	t.Gap()
+	text := draw.Either(z.stays && q.Spoken != "", q.Spoken, q.Text)
+	guess, answered := z.guesses[q.Pos]
+	said := ""
+	if answered && guess != None {
+		said = "You say: " + q.Choices[guess] + "."
+	}
+	switch on := by.Enter + " goes on; the answer comes when the run has shown it."; {
+	case answered && q.Pos < pos:
+		t.Add(draw.Strong, "? ", strings.TrimSpace("Still open: "+text+" "+said))
+	case said != "":
+		t.Add(draw.Strong, "? ", text)
+		t.Add(draw.Strong, "  ", said+" "+trace.Capital(on))
+	case by.Listed:
+		t.Add(draw.Strong, "? ", strings.TrimSpace(text+" "+q.Lead))
+		for i, c := range q.Choices {
+			t.Add(draw.Strong, fmt.Sprintf("  %d ", i+1), c)
+		}
+		t.Add(draw.Strong, "  ", "Or "+on)
+	default:
+		t.Add(draw.Strong, "? ", text)
+		t.Add(draw.Strong, "  ", z.choices(q)+"Or "+on)
 	}
 }
 
-// choices are the answers to choose from, or the one that was chosen, with what to do next.
-func (z *Quiz) choices(q *timeline.Question, pos int, by *Teller) string {
-	here := z.Next(pos) == q.Until // else there are words before it, or a violation
-	on := by.Enter + " goes on, and the answer comes later."
-	if strings.HasPrefix(q.Text, "At ") { // the instant of another one would give it away: that of a deadlock is ten years later
-		on = by.Enter + " goes on, and the answer comes at " + trace.Brief(z.run.Now(q.Until)) + "."
-	}
-	if g, answered := z.guesses[q.Pos]; answered && g != None {
-		return "You say: " + q.Choices[g] + ". " + draw.Either(here, by.Enter+" plays on to the proof.", on)
-	}
+// choices are the answers to choose from, in one paragraph.
+func (z *Quiz) choices(q *timeline.Question) string {
 	var b strings.Builder
+	b.WriteString(draw.Either(q.Lead != "", q.Lead+" ", ""))
 	for i, c := range q.Choices {
 		fmt.Fprintf(&b, "%d %s", i+1, c+draw.Either(i+1 < len(q.Choices), "; ", ". "))
 	}
-	if here {
-		on = by.Enter + " shows it."
-	}
-	return b.String() + "Or " + on
+	return b.String()
 }
 
 // Judge tells of the answers at a position: of those that its event decides, how the reader's was, and of
