@@ -553,7 +553,7 @@ func (m *Compare) events(width int, differs, whole bool) (lines []draw.Line) {
 			mark = m.Theme.Pointer + " "
 		}
 		l := draw.Line{draw.Text(mark, draw.Here), draw.Text(draw.Pad(m.Library.Strategies[m.strategies[i]].Name, names), draw.Strong)}
-		l = append(l, pane.StatusLine(re, at[i])...)
+		l = append(l, pane.StatusLine(re, at[i], true)...)
 		if hanging := l.Hanging(width); whole && len(hanging) > 1 {
 			lines = append(lines, hanging...)
 			continue

@@ -145,7 +145,7 @@ func TestBelieversAreAWholeSentence(t *testing.T) {
 	run := timeline.New(tuitest.RealRun(t, "setpx-lua", "pause-past-ttl"))
 	pos := run.Breaches[slices.IndexFunc(run.Breaches, func(b timeline.Breach) bool { return b.Code == trace.OV })].Pos
 	for want, names := range map[string][2]string{
-		" !! OVERLAPPING CRITICAL SECTIONS !!  A and B believe; A's lease is over.":   {"A", "B"},
+		" !! OVERLAPPING CRITICAL SECTIONS !!  A and B claim it; A's lease is over.":  {"A", "B"},
 		" !! OV !!  nightly and rerun believe they hold it; nightly's lease is over.": {"nightly", "rerun"},
 		" !! OVERLAPPING CRITICAL SECTIONS !!  2 believe they hold it.":               {"nightly-report", "rerun-of-report"},
 	} {

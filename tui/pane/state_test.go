@@ -55,7 +55,7 @@ func TestBandSaysWhatHappened(t *testing.T) {
 // One event is no events.
 func TestStatusCountsWhatIsToCome(t *testing.T) {
 	for n, want := range map[int]string{0: "nothing has happened yet", 1: "1 event is to come", 2: "2 events are to come"} {
-		if l := tuitest.LineText(StatusLine(timeline.New(tuitest.Crowd(2, 1, n)), 0)); !strings.HasSuffix(l, want) {
+		if l := tuitest.LineText(StatusLine(timeline.New(tuitest.Crowd(2, 1, n)), 0, true)); !strings.HasSuffix(l, want) {
 			t.Errorf("before %d events: %s", n, l)
 		}
 	}

@@ -9,12 +9,12 @@ import (
 	"lockstep/tui/draw"
 )
 
-// StatusLine is the instant at the cursor and the last event until then, in words.
-func StatusLine(r *timeline.Timeline, pos int) draw.Line {
+// StatusLine is the instant at the cursor and the last event until then, in words; counted are the events, too, unless it is for a room.
+func StatusLine(r *timeline.Timeline, pos int, counted bool) draw.Line {
 	e, now := r.Event(pos), r.Now(pos)
 	if e == nil {
 		text := "nothing has happened yet"
-		if n := r.Last(); n > 0 {
+		if n := r.Last(); n > 0 && counted {
 			text += ", " + draw.Plural(n, "event") + draw.Either(n == 1, " is", " are") + " to come"
 		}
 		return draw.Line{draw.Text(" "+trace.Brief(now)+"  ", draw.Strong), draw.Text(text, draw.Dim)}
@@ -28,7 +28,7 @@ func StatusLine(r *timeline.Timeline, pos int) draw.Line {
 	return draw.Line{
 		draw.Text(" "+trace.Brief(now)+"  ", draw.Strong),
 		draw.Text(last, draw.Dim),
-		draw.Text(fmt.Sprintf("#%d of %d  ", e.Seq, r.Last()), draw.Dim),
+		draw.Text(draw.Either(counted, fmt.Sprintf("#%d of %d  ", e.Seq, r.Last()), ""), draw.Dim),
 		draw.Text(name+" ", k),
 		draw.Text(r.Text(e), draw.Plain),
 	}
@@ -79,11 +79,11 @@ func Holders(r *timeline.Timeline, pos int, s *trace.State, width int) (draw.Lin
 		}
 		said := short
 		const claim = " believe they hold it"
-		who, _, many := strings.Cut(said, claim)
+		who, over, many := strings.Cut(said, claim)
 		if !many {
 			return said
 		}
-		for _, short := range []string{said, strings.Replace(said, claim, " believe", 1), who + claim + "."} {
+		for _, short := range []string{said, who + " claim it" + over, who + claim + "."} {
 			if draw.Width(short) <= room { // whose lease is over the row of beliefs shows, too
 				return short
 			}

@@ -243,7 +243,7 @@ func (p *Player) missing(lanes []pane.Lane, covered bool) (l draw.Line) {
 // DrawStatus draws the event at the cursor, in two rows if it needs them and there are so many, and the
 // holders of the lock, for whom the last row is.
 func (p *Player) DrawStatus(c *draw.Canvas, r draw.Rectangle) {
-	line := pane.StatusLine(p.Run, p.Pos)
+	line := pane.StatusLine(p.Run, p.Pos, !p.forClass())
 	if e := p.Run.Event(p.Pos); e != nil && p.evidence(e.Seq) > 0 { // the number that it has on the ruler
 		line = slices.Insert(line, 0, draw.Text(fmt.Sprint(p.evidence(e.Seq)), draw.Alarm))
 	}

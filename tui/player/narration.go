@@ -171,15 +171,25 @@ func (p *Player) more(n int) string {
 	return fmt.Sprintf("%s %d more (%s)", p.Theme.More, n, p.Keys.Evidence.Help().Key)
 }
 
-// tellStop names a lock that withstands the violation at hand under the same script.
+// Remedy is a lock that withstands the violation at hand under the same script, or nil. A class may be shown that lock next, and
+// isn't told what it will see.
+func (p *Player) Remedy() *screen.Remedy {
+	if p.forClass() {
+		return nil
+	}
+	return p.Remedies.For(p.shown())
+}
+
+// tellStop names a lock that withstands the violation at hand.
 func (p *Player) tellStop(t *draw.Paragraphs) {
-	if r := p.Remedies.For(p.shown()); r != nil {
+	if r := p.Remedy(); r != nil {
 		text := r.Text(p.Keys.Compare.Help().Key + " " + p.Keys.Enter.Help().Key + " compares")
+		aside := draw.Either(p.Rehearsing, "~ ", "")
 		if !r.Recommended() { // it fails here, too, or is bad: that is nothing to tick
-			t.Add(draw.Plain, "", text)
+			t.Add(draw.Plain, aside, text)
 			return
 		}
-		t.Add(draw.Good, p.Theme.Granted+" ", text)
+		t.Add(draw.Good, aside+p.Theme.Granted+" ", text)
 	}
 }
 
@@ -198,7 +208,7 @@ func (p *Player) tellEnd(t *draw.Paragraphs) {
 	sc, lock, verdict := p.Library.Scenarios[p.scenario], p.Run.Strategy, p.Run.Verdict()
 	f := screen.Cell{Known: true, Verdict: verdict}
 	text, met := p.Run.Expectation()
-	if !met && p.forClass() {
+	if p.forClass() {
 		text = ""
 	}
 	sign := f.Sign(&p.Theme.Glyphs)
@@ -208,7 +218,7 @@ func (p *Player) tellEnd(t *draw.Paragraphs) {
 	t.Lines = append(t.Lines, draw.Line{draw.Text(" ", draw.Plain), sign, draw.Text(" "+f.Text(), draw.Strong)})
 	switch aside := draw.Either(p.Rehearsing, "~ ", ""); {
 	case text != "" && met:
-		t.Add(draw.Good, p.Theme.Granted+" ", trace.Capital(text)+".")
+		t.Add(draw.Good, aside+p.Theme.Granted+" ", trace.Capital(text)+".")
 	case text != "":
 		t.Add(draw.Breach, aside+p.Theme.Bad+" ", trace.Capital(text)+".")
 	case met && !p.forClass() && sc.Path() != "" && p.Title == "":
@@ -217,12 +227,18 @@ func (p *Player) tellEnd(t *draw.Paragraphs) {
 	if spared := p.Run.Withstood(); len(verdict) > 0 && spared != "" {
 		t.Add(draw.Good, p.Theme.Reject+" ", spared)
 	}
-	if falls := p.Library.FallsTo(lock); len(verdict) == 0 && falls != "" {
+	want, known := sc.Expect(lock)
+	why := screen.Reason(sc, lock)
+	if p.Title != "" || !known || want.String() != verdict.String() {
+		why = ""
+	}
+	if why != "" {
+		t.Add(draw.Plain, "", why)
+	}
+	if falls := p.Library.FallsTo(lock); len(verdict) == 0 && falls != "" { // the reason is none for this
 		t.Add(draw.Plain, "", lock+" is a bad lock all the same: it fails under "+falls+".")
 	}
-	want, known := sc.Expect(lock)
-	if why := screen.Reason(sc, lock); p.Title == "" && known && want.String() == verdict.String() && why != "" {
-		t.Add(draw.Plain, "", why)
+	if why != "" {
 		return
 	}
 	worst := slices.Clone(p.Run.Breaches)
@@ -233,9 +249,10 @@ func (p *Player) tellEnd(t *draw.Paragraphs) {
 }
 
 // tellMillisecond says of a record that expires, and breaks nothing by that, why it has lived a millisecond longer than it was given.
+// A class has an author's story to follow.
 func (p *Player) tellMillisecond(t *draw.Paragraphs) {
 	e := p.Run.Event(p.Pos)
-	if e == nil || e.Kind != trace.KindExpire || !strings.Contains(p.Run.Text(e), " + 1ms ") || len(p.shown()) > 0 {
+	if p.Teaching || e == nil || e.Kind != trace.KindExpire || !strings.Contains(p.Run.Text(e), " + 1ms ") || len(p.shown()) > 0 {
 		return
 	}
 	t.Gap()

@@ -123,7 +123,7 @@ func comparePanes(t *testing.T, a *tuitest.App, p *Player, e *plainEvent, broken
 		t.Helper()
 		t.Fatalf("#%s, %s: %s\n%s", e.seq, pane, fmt.Sprintf(format, args...), a.View())
 	}
-	status := tuitest.Unwrapped(tuitest.LineText(pane.StatusLine(p.Run, p.Pos)))
+	status := tuitest.Unwrapped(tuitest.LineText(pane.StatusLine(p.Run, p.Pos, true)))
 	if want := tuitest.Unwrapped(e.actor + " " + e.text); !strings.HasSuffix(status, want) || !strings.Contains(status, "#"+e.seq+" of") {
 		fail("status", "says %q, plain %q", status, want)
 	}
@@ -196,7 +196,7 @@ func checkHolders(t *testing.T, p *Player, e *plainEvent, fail func(string, stri
 			fail("holders", "%q does not name %s", said, name)
 		}
 	}
-	if len(e.believers) > 1 != strings.Contains(said, " believe") {
+	if len(e.believers) > 1 != (strings.Contains(said, " believe") || strings.Contains(said, " claim it; ")) {
 		fail("holders", "%q, but %v believe", said, e.believers)
 	}
 	live, inside := 0, 0

@@ -140,7 +140,7 @@ func TestViolationIsShouted(t *testing.T) {
 		t.Errorf("shouts before anything is broken:\n%s", a.View())
 	}
 	a.Press("!")
-	for _, want := range []string{"!! OVERLAPPING CRITICAL SECTIONS !!", "A and B believe; A's lease is over.", "!! OV", "1  2ms     #6   A enters", "2  4.002s  #16  B enters"} {
+	for _, want := range []string{"!! OVERLAPPING CRITICAL SECTIONS !!", "A and B claim it; A's lease is over.", "!! OV", "1  2ms     #6   A enters", "2  4.002s  #16  B enters"} {
 		if !strings.Contains(a.View(), want) {
 			t.Errorf("no %q in\n%s", want, a.View())
 		}
@@ -575,7 +575,7 @@ func TestNoticesHideNothing(t *testing.T) {
 			a.Press(keys)
 			v := tuitest.Unwrapped(a.View())
 			holders, _ := pane.Holders(p.Run, p.Pos, p.State, size[0])
-			for _, want := range []string{tuitest.LineText(pane.StatusLine(p.Run, p.Pos)), tuitest.LineText(holders), p.Notice} {
+			for _, want := range []string{tuitest.LineText(pane.StatusLine(p.Run, p.Pos, true)), tuitest.LineText(holders), p.Notice} {
 				if !strings.Contains(v, tuitest.Unwrapped(want)) {
 					t.Errorf("%v, after %q there is no %q:\n%s", size, keys, want, a.View())
 				}

@@ -53,6 +53,9 @@ func TestTheLineOfTheEventIsWhole(t *testing.T) {
 					continue
 				}
 				lines++
+				if a.View(); !p.showsCode { // a question is open
+					a.Press("s")
+				}
 				line, pane := strings.Split(text, "\n")[e.Source.Line-1], ""
 				for _, row := range strings.Split(a.View(), "\n") {
 					if cells := []rune(row); size[0] >= besideFrom && len(cells) > size[0]/2 {
@@ -68,6 +71,39 @@ func TestTheLineOfTheEventIsWhole(t *testing.T) {
 	}
 	if lines < 50 {
 		t.Errorf("only %d events come from a line", lines)
+	}
+}
+
+// The comments of the code can tell the answer to a question: the code waits for that, in any window, and says so; the key shows it all the same.
+func TestCodeWaitsForTheAnswer(t *testing.T) {
+	const waits = "The code waits, as it may tell the answer: s shows it."
+	for _, size := range [][2]int{{80, 24}, {200, 60}} {
+		a, p, _ := open(t, size[0], size[1])
+		code := func() bool { return strings.Contains(a.View(), "source: strategies/") }
+		if size[0] < roomyWidth {
+			a.Press("s")
+		}
+		for ; p.Asked() == none; a.Press("right") {
+			if !code() || strings.Contains(a.View(), waits) {
+				t.Fatalf("%v: nothing is asked at event %d:\n%s", size, p.Pos, a.View())
+			}
+		}
+		if code() || !strings.Contains(a.View(), waits) {
+			t.Errorf("%v: the code does not wait:\n%s", size, a.View())
+		}
+		if a.Press("s"); !code() || strings.Contains(a.View(), waits) {
+			t.Errorf("%v: the key does not show the code:\n%s", size, a.View())
+		}
+		if a.Press("s"); code() || strings.Contains(a.View(), waits) {
+			t.Errorf("%v: the key does not hide the code:\n%s", size, a.View())
+		}
+		a.Press("s")
+		for p.Asked() != none {
+			a.Press("enter")
+		}
+		if !code() {
+			t.Errorf("%v: the code is gone after the answer:\n%s", size, a.View())
+		}
 	}
 }
 

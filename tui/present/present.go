@@ -28,7 +28,9 @@ type Present struct {
 	at        int
 	coded     bool // the reader has asked for the code, or against it where it is there by default
 	scroll    int  // of the words
+	wantsCode bool // in the last frame, but for a question
 	showsCode bool // in the last frame
+	despite   int  // the position of the question during which the reader has asked for the code, or none
 	beyond    int  // lines of the words that the last frame had no rows for
 	page      int  // rows of the words in it
 	backward  bool // the reader came from the run after this one
@@ -40,7 +42,7 @@ type Present struct {
 
 // New presents a playlist from its beginning. It has at least one showing, and the library has all of them.
 func New(app *screen.App, list scenarios.Playlist) *Present {
-	p := &Present{title: list.Title, showings: list.Showings, teaching: app.Teaching, seen: map[int]trace.Verdict{}}
+	p := &Present{title: list.Title, showings: list.Showings, teaching: app.Teaching, despite: none, seen: map[int]trace.Verdict{}}
 	app.Teaching = true
 	p.Player = p.playerOf(app)
 	return p
@@ -117,7 +119,7 @@ func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 	case p.Run != nil && key.Matches(k, p.Keys.Export):
 		return nil, picker.ExportWith(p.App, p.Run.Trace, p.Player, &picker.Site{Name: "playlist", About: "pages with all runs of the playlist, in their order", Folder: "playlist", Files: p.site})
 	case key.Matches(k, p.Keys.Source):
-		p.coded = !p.coded
+		p.toggleCode()
 	case key.Matches(k, p.Keys.Teach):
 		p.rehearse()
 	case p.Run != nil && key.Matches(k, p.Keys.Forward, p.Keys.Back, p.Keys.First, p.Keys.Last, p.Keys.Violation, p.Keys.Evidence, p.Keys.Guess, p.Keys.In, p.Keys.Out):
@@ -126,16 +128,39 @@ func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 	return nil, screen.Outcome{}
 }
 
+// none is the position of no question.
+const none = -1
+
+// keepsCode reports whether the code waits, as its comments can give away the answer to the question at hand.
+func (p *Present) keepsCode() bool {
+	asked := p.Asked()
+	return asked != none && asked != p.despite
+}
+
+// toggleCode shows the code, also where it waits for an answer, or hides it.
+func (p *Present) toggleCode() {
+	if p.showsCode || !p.keepsCode() || !p.wantsCode {
+		p.coded = !p.coded
+	}
+	p.despite = p.Asked()
+}
+
 // rehearse shows the notes for a script's author, or hides them from the room again.
 func (p *Present) rehearse() {
+	var without []draw.Line
+	if p.Run != nil {
+		without = p.Narration(longestTold, 0)
+	}
 	p.rehearses = !p.rehearses
 	p.Rehearsing = p.rehearses
-	p.Notice = "Rehearsal: notes for the script's author, marked ~. " + p.Keys.Teach.Help().Key + " hides them."
+	hides := " " + p.Keys.Teach.Help().Key + " hides them."
 	switch {
 	case !p.rehearses:
 		p.Notice = "For the room: no notes for the script's author."
-	case p.asides() == 0:
-		p.Notice = "Rehearsal: no notes for an author in this run; other runs' are marked ~."
+	case p.Run != nil && slices.EqualFunc(without, p.Narration(longestTold, 0), func(a, b draw.Line) bool { return slices.Equal(a, b) }):
+		p.Notice = "Rehearsal: no notes here; elsewhere those for the script's author are marked ~." + hides
+	default:
+		p.Notice = "Rehearsal: notes for the script's author, marked ~." + hides
 	}
 }
 
@@ -207,7 +232,7 @@ func (p *Present) goBack() tea.Cmd {
 }
 
 func (p *Present) show(at int) tea.Cmd {
-	p.at, p.backward = at, false
+	p.at, p.backward, p.despite = at, false, none
 	p.Player = p.playerOf(p.App)
 	return p.Start()
 }
@@ -228,7 +253,7 @@ func (p *Present) FooterKeys() []key.Binding {
 		list = slices.Insert(list, len(list)-3, rehearsal)
 	}
 	if p.Run != nil {
-		if _, fresh := p.Run.Breached(p.Pos); p.Remedies.For(fresh) != nil { // the words name the key
+		if p.Remedy() != nil { // the words name the key
 			at := slices.IndexFunc(list, func(b key.Binding) bool { return b.Help().Key == k.Compare.Help().Key })
 			list = slices.Insert(slices.Delete(list, at, at+1), min(1, at), k.Compare)
 		}

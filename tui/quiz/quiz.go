@@ -220,12 +220,12 @@ func (z *Quiz) Ask(t *draw.Paragraphs, pos int, by *Teller) {
 	if answered && guess != None {
 		said = "You say: " + q.Choices[guess] + "."
 	}
-	switch on := by.Enter + " goes on; the answer comes when the run has shown it."; {
+	switch on := by.Enter + " goes on: the run will tell."; {
 	case answered && q.Pos < pos:
 		t.Add(draw.Strong, "? ", strings.TrimSpace("Still open: "+text+" "+said))
 	case said != "":
 		t.Add(draw.Strong, "? ", text)
-		t.Add(draw.Strong, "  ", said+" "+trace.Capital(on))
+		t.Add(draw.Strong, "  ", said+" "+on)
 	case by.Listed:
 		t.Add(draw.Strong, "? ", strings.TrimSpace(text+" "+q.Lead))
 		for i, c := range q.Choices {
