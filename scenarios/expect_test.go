@@ -141,6 +141,7 @@ func TestStepsWithoutEffectAreCounted(t *testing.T) {
 	for steps, want := range map[string]bool{
 		"  - run: A\n  - delay: {request: A, by: 1s}\n": true,
 		"  - run: A\n": false,
+		"  - run: A\n  - ask: Well?\n    answer: verdict\n": false, // that is no step without effect
 	} {
 		run, err := script(t, "title: Mine\nsetup:\n  clients: {A: }\nscript:\n"+steps+"expect:\n  - verdict: ok\n    under: [naive-del]\n    because: x\n").Run(strategy(t, "naive-del"), 1)
 		if err != nil {
@@ -152,6 +153,9 @@ func TestStepsWithoutEffectAreCounted(t *testing.T) {
 		}
 		if has := strings.Contains(b.String(), "missed    1 of the script's steps"); has != want {
 			t.Errorf("%q: %v\n%s", steps, has, b.String())
+		}
+		if has := strings.Contains(b.String(), "late      1 question stands behind its answer: marked ~\n"); has != strings.Contains(steps, "ask") {
+			t.Errorf("%q: a late question is counted: %v\n%s", steps, has, b.String())
 		}
 	}
 }

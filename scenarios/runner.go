@@ -77,12 +77,38 @@ func (s *Scenario) early(t *trace.Trace) {
 		if run == nil {
 			run = timeline.New(t)
 		}
-		if why := run.Decided(run.Before(n.Seq)); why != "" {
+		at := run.Before(n.Seq)
+		if why := run.Decided(at); why != "" {
 			i++
-			text := fmt.Sprintf("%s: this question stands behind its answer under %s: %s. It is asked at the words before that.", s.notes[n.Index-1].at, t.Strategy, why)
-			t.Notes = slices.Insert(t.Notes, i, trace.Note{Seq: n.Seq, At: n.At, Kind: trace.NoteMissed, Text: text})
+			text := fmt.Sprintf("%s: this question stands behind its answer under %s: %s. Move it above line %d: it is asked there.",
+				s.notes[n.Index-1].at, t.Strategy, why, s.lineAfter(run, run.Undecided(at)))
+			t.Notes = slices.Insert(t.Notes, i, trace.Note{Seq: n.Seq, At: n.At, Kind: trace.NoteMissed, Text: text, About: n.About})
 		}
 	}
+}
+
+// lineAfter is the line of the first step that does something after the words that are told last at a position.
+func (s *Scenario) lineAfter(run *timeline.Timeline, pos int) int {
+	told := 0
+	for i := range run.Notes {
+		if n := &run.Notes[i]; run.Before(n.Seq) <= pos {
+			told = max(told, n.Index)
+		}
+	}
+	at := 0
+	for i, st := range s.script {
+		words, is := st.action.(say)
+		if is && words.n <= told {
+			at = i + 1
+		}
+	}
+	for at+1 < len(s.script) {
+		if _, is := s.script[at].action.(say); !is {
+			break
+		}
+		at++
+	}
+	return s.script[at].at.line()
 }
 
 // Replay plays a schedule. The narration of a built-in scenario that it came from stands

@@ -388,6 +388,7 @@ func TestWhoHasHadNothingReleasesNothing(t *testing.T) {
 // a script is told so, with its line, and not where it is asked where it stands.
 func TestQuestionBehindItsAnswer(t *testing.T) {
 	const asked, late = "  - ask: Well?\n    answer: verdict\n", "  - say: A.\n  - run: A\n    to: release\n  - wait: 12s\n  - run: B\n    to: work\n"
+	const stale = "  - say: A.\n  - run: A\n    to: read\n  - pause: A\n  - wait: 12s\n  - run: B\n  - say: A wakes up.\n"
 	lines := func(text string) int { return strings.Count(text, "\n") }
 	at := func(before string) int { return lines(in("")) + lines(before) + 1 }
 	for _, tt := range []struct {
@@ -395,11 +396,12 @@ func TestQuestionBehindItsAnswer(t *testing.T) {
 		want               []string
 	}{
 		{"it is still to come", "naive-del", late + asked + "  - run: A\n", nil},
-		{"the harm is done", "naive-del", late + "  - run: A\n" + asked + "  - run: B\n", []string{fmt.Sprintf(
-			"test.yaml:%d: this question stands behind its answer under naive-del: FR is shown at 13.005s, by #25. It is asked at the words before that.", at(late+"  - run: A\n"))}},
+		{"worse can follow", "naive-del", late + "  - run: A\n" + asked + "  - run: B\n", nil},
+		{"the harm is done", "setpx-lua", stale + "  - run: A\n" + asked, []string{fmt.Sprintf("test.yaml:%d: this question stands behind its answer under setpx-lua: "+
+			"SW, the worst that can happen, is shown at 13.006s, by #33. Move it above line %d: it is asked there.", at(stale+"  - run: A\n"), at(stale))}},
 		{"no harm is done", "setpx-lua", late + "  - run: A\n" + asked + "  - run: B\n", nil},
 		{"all is over", "setpx-lua", late + "  - run: all\n" + asked, []string{fmt.Sprintf(
-			"test.yaml:%d: this question stands behind its answer under setpx-lua: everything has happened by then. It is asked at the words before that.", at(late+"  - run: all\n"))}},
+			"test.yaml:%d: this question stands behind its answer under setpx-lua: everything has happened by then. Move it above line %d: it is asked there.", at(late+"  - run: all\n"), at("  - say: A.\n"))}},
 	} {
 		equal(t, tt.name, missed(mustRun(t, script(t, in(tt.script)), tt.lock)), tt.want...)
 	}

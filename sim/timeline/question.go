@@ -176,15 +176,21 @@ func (q *quiz) verdict(asked *Question) {
 	if q.Over(at) {
 		asked.Text = "In the end: " + asked.Then
 	}
-	for asked.Pos = at; asked.Pos > 0 && q.Decided(asked.Pos) != ""; {
-		asked.Pos = q.PreviousChapter(asked.Pos)
-	}
+	asked.Pos = q.Undecided(at)
 	if asked.Until > at {
 		asked.Said, asked.At = asked.Until, q.Now(asked.Until)
 	}
 	if asked.Pos < asked.Until {
 		q.all = append(q.all, *asked)
 	}
+}
+
+// Undecided is a position, or else the last one before it at which a chapter begins and the verdict isn't known yet.
+func (t *Timeline) Undecided(at int) int {
+	for at > 0 && t.Decided(at) != "" {
+		at = t.PreviousChapter(at)
+	}
+	return at
 }
 
 // Decided says by what the verdict is known at a position, or nothing: a question for it that stands there gives

@@ -50,7 +50,7 @@ type Note struct {
 	// Index is the note's place in its scenario, so that a schedule can refer to it.
 	Index int
 	// Answer is the computed answer of a question, and About what that is about: the holders,
-	// the record, or the verdict.
+	// the record, or the verdict. A note that a question stands behind its answer has the question's About.
 	Answer, About string
 }
 
@@ -243,8 +243,16 @@ func (t *Trace) plainFooter(b *strings.Builder) {
 	t.writeAnswers(b)
 	if text, _ := t.Expectation(); text != "" {
 		fmt.Fprintf(b, "%s\n", text)
-		if n := t.missed(); n > 0 {
-			fmt.Fprintf(b, "missed    %d of the script's steps had no effect, or another than they ask for: marked %s\n", n, noteMarks[NoteMissed])
+		steps, late := t.missed()
+		if steps > 0 {
+			fmt.Fprintf(b, "missed    %d of the script's steps had no effect, or another than they ask for: marked %s\n", steps, noteMarks[NoteMissed])
+		}
+		if late > 0 {
+			what := "question stands behind its answer"
+			if late > 1 {
+				what = "questions stand behind their answers"
+			}
+			fmt.Fprintf(b, "late      %d %s: marked %s\n", late, what, noteMarks[NoteMissed])
 		}
 	}
 	if t.Workload == Cache {
@@ -255,14 +263,17 @@ func (t *Trace) plainFooter(b *strings.Builder) {
 	fmt.Fprintf(b, "schedule  %s\n", t.Schedule)
 }
 
-// missed is the number of steps that this strategy made impossible.
-func (t *Trace) missed() (n int) {
+// missed counts the steps that this strategy made impossible, and the questions that stand behind their answers.
+func (t *Trace) missed() (steps, late int) {
 	for i := range t.Notes {
-		if t.Notes[i].Kind == NoteMissed {
-			n++
+		switch n := &t.Notes[i]; {
+		case n.Kind == NoteMissed && n.About != "":
+			late++
+		case n.Kind == NoteMissed:
+			steps++
 		}
 	}
-	return n
+	return steps, late
 }
 
 func seqList(seqs []int) string {
