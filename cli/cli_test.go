@@ -328,7 +328,7 @@ func TestMistakesAreOneList(t *testing.T) {
 
 // A command, and a part of a step, can be explained, too; a page with the name of a code isn't told twice.
 func TestExplainFindsWhatElseHasAName(t *testing.T) {
-	for name, want := range map[string]string{"present": "a command: present a playlist", "answer": "asks the class", "choices": "The choices are computed, too, and can't be written", "options": "can't be written", "playlist": "a file with a run on each line",
+	for name, want := range map[string]string{"present": "a command: present a playlist", "answer": "asks the class", "choices": "The choices and the answer are computed, and can't be written", "options": "can't be written", "playlist": "a file with a run on each line",
 		"sentinel": "lockstep advise --servers replicas says which lock is enough there", "cluster": "lockstep advise --servers replicas says which lock is enough there"} {
 		if text := strings.Join(strings.Fields(must(t, "", "explain", name)), " "); !strings.Contains(text, want) {
 			t.Errorf("explain %s: %s", name, text)
