@@ -9,6 +9,7 @@ import (
 	"lockstep/tui/decide"
 	"lockstep/tui/door"
 	"lockstep/tui/draw"
+	"lockstep/tui/finding"
 	"lockstep/tui/game"
 	"lockstep/tui/levels"
 	"lockstep/tui/player"
@@ -92,7 +93,7 @@ func (a *screens) open(msg screen.OpenMsg) (screen.Screen, error) {
 	case screen.PlayMsg:
 		return player.Open(a.App, msg), nil
 	case screen.FindingMsg:
-		return player.OpenFinding(a.App, msg), nil
+		return finding.Open(a.App, msg), nil
 	case screen.CourseMsg:
 		return course.New(a.App), nil
 	case screen.LessonMsg:

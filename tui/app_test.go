@@ -331,7 +331,7 @@ func TestWhatWasLeftStays(t *testing.T) {
 		t.Fatalf("the search is forgotten:\n%s", a.View())
 	}
 	a.Press("enter")
-	if got := fmt.Sprintf("%T", a.Top()); got != "*player.Finding" {
+	if got := fmt.Sprintf("%T", a.Top()); got != "*finding.Finding" {
 		t.Fatalf("no finding is played, but %s:\n%s", got, a.View())
 	}
 	depth := a.Depth()

@@ -57,7 +57,7 @@ func TestMonkey(t *testing.T) {
 	if steps < 20_000 {
 		return
 	}
-	for _, name := range []string{"*door.Door", "*decide.Decide", "*runs.Runs", "*course.Course", "*player.Player", "*compare.Compare", "*picker.Picker", "*screen.help", "*game.Game", "*search.Search", "*player.Finding", "*present.Present"} {
+	for _, name := range []string{"*door.Door", "*decide.Decide", "*runs.Runs", "*course.Course", "*player.Player", "*compare.Compare", "*picker.Picker", "*screen.help", "*game.Game", "*search.Search", "*finding.Finding", "*present.Present"} {
 		if m.seen[name] == 0 {
 			t.Errorf("MONKEY=%d never got to %s: %v", seed, name, m.seen)
 		}

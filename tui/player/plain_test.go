@@ -12,7 +12,6 @@ import (
 	"lockstep/sim/trace"
 	"lockstep/tui/facts"
 	"lockstep/tui/pane"
-	"lockstep/tui/screen"
 	"lockstep/tui/tuitest"
 )
 
@@ -221,16 +220,5 @@ func checkHolders(t *testing.T, p *Player, e *plainEvent, fail func(string, stri
 	}
 	if shown != len(e.believers) {
 		fail("state", "%d believe, plain %v", shown, e.believers)
-	}
-}
-
-// The reader's own moves with another lock are not called the least schedule of a search.
-func TestOwnMovesAreNoFinding(t *testing.T) {
-	app := tuitest.HandmadeApp(tuitest.Shelf(tuitest.Handmade), tuitest.PlainTheme(false))
-	for _, own := range []bool{false, true} {
-		p := OpenFinding(app, screen.FindingMsg{Strategy: 3, Trace: tuitest.PauseTrace(), Own: own}).Help()
-		if searched := strings.Contains(p.About, "least schedule of a search"); searched == own || strings.Contains(p.Title, "found") == own {
-			t.Errorf("own %v: %s: %s", own, p.Title, p.About)
-		}
 	}
 }

@@ -52,7 +52,6 @@ type Player struct {
 	source          bool
 	picked          int          // the violation whose evidence is lit, or none
 	proving         bool         // the key that goes round its evidence has left its position
-	sought          *trace.Code  // the violation that a search was after, or nil
 	quiz            *quiz.Quiz   // of the run
 	again           map[int]bool // by the positions of its questions: it had been answered before, and doesn't count
 	find            finder
@@ -80,6 +79,8 @@ type Player struct {
 	Measure int // the greatest width of the words, if it is more than that of prose elsewhere
 
 	Remedies screen.Remedies // other locks, by the failures of this run that they don't show
+
+	Sought *trace.Code // the violation that a search was after, or nil
 
 	Title string        // instead of the scenario's
 	Now   time.Duration // at the end of the run, where time has passed since its last event
@@ -154,7 +155,7 @@ func OpenLesson(app *screen.App, m screen.LessonMsg) *Player {
 }
 
 // scripted reports whether a scenario steers the run.
-func (p *Player) scripted() bool { return p.Title == "" && p.sought == nil }
+func (p *Player) scripted() bool { return p.Title == "" && p.Sought == nil }
 
 // inCourse calls do with each step of the course that plays this very run, however it was opened, and
 // reports whether there is any. Runs of a search or a game are none.
@@ -631,8 +632,8 @@ func (p *Player) toViolation() {
 		return
 	}
 	next := slices.IndexFunc(p.Run.Breaches, func(b timeline.Breach) bool { return b.Pos > p.Pos })
-	if p.Pos == 0 && p.sought != nil {
-		next = slices.IndexFunc(p.Run.Breaches, func(b timeline.Breach) bool { return b.Code == *p.sought })
+	if p.Pos == 0 && p.Sought != nil {
+		next = slices.IndexFunc(p.Run.Breaches, func(b timeline.Breach) bool { return b.Code == *p.Sought })
 	}
 	if p.picked != none && p.picked+1 < len(p.Run.Breaches) && p.Run.Breaches[p.picked+1].Pos == p.Pos {
 		next = p.picked + 1 // another one that the same event completed

@@ -20,7 +20,6 @@ import (
 	"github.com/muesli/termenv"
 
 	"lockstep/scenarios"
-	"lockstep/sim/explore"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 	"lockstep/tui/draw"
@@ -48,14 +47,6 @@ func TestScreens(t *testing.T) {
 	for screen, first := range map[string]func(*screen.App) screen.Screen{
 		"player": func(app *screen.App) screen.Screen { return New(app, app.Library.Strategy("setpx-lua"), 0) },
 		"lesson": func(app *screen.App) screen.Screen { return OpenLesson(app, screen.LessonMsg{Lesson: 0, Step: 1}) },
-		"shown": func(app *screen.App) screen.Screen {
-			lock := app.Library.Strategy("setpx-lua")
-			found, err := tuitest.HandmadeSearch(t.Context(), explore.Defaults(app.Library.Strategies[lock]), explore.Options{Progress: func(explore.Progress) {}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return OpenFinding(app, screen.FindingMsg{Strategy: lock, Trace: found.Violated[0].Trace, Sought: found.Violated[0].Code})
-		},
 	} {
 		tuitest.EachFrame(t, screen, func(t *testing.T, name string, w, h int, th *draw.Theme) {
 			app := tuitest.HandmadeApp(tuitest.Shelf(tuitest.Handmade), th)

@@ -15,8 +15,8 @@ import (
 	"lockstep/sim/explore/report"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
+	"lockstep/tui/finding"
 	"lockstep/tui/pane"
-	"lockstep/tui/player"
 	"lockstep/tui/screen"
 	"lockstep/tui/tuitest"
 )
@@ -43,7 +43,7 @@ func play(app *screen.App) func(screen.OpenMsg) (screen.Screen, error) {
 		if !is {
 			return nil, fmt.Errorf("asks for %T", msg)
 		}
-		return player.OpenFinding(app, found), nil
+		return finding.Open(app, found), nil
 	}
 }
 
@@ -161,7 +161,7 @@ func TestSearchTellsWhatItHasFound(t *testing.T) {
 			a.Press("down")
 		}
 		a.Press("enter G")
-		p, is := a.Top().(*player.Finding)
+		p, is := a.Top().(*finding.Finding)
 		if !is {
 			t.Fatalf("enter leads to %T", a.Top())
 		}

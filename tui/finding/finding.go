@@ -1,25 +1,27 @@
-package player
+// Package finding shows a run that no scenario steers: one that a search has found, or the reader's own moves with another lock.
+package finding
 
 import (
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 
 	"lockstep/sim/timeline"
+	"lockstep/tui/player"
 	"lockstep/tui/screen"
 )
 
 // Finding is a player of a run that no scenario steers: the schedule is the run's
 // own, so there is no other lock to play it with, and no other story.
 type Finding struct {
-	*Player
+	*player.Player
 	own bool // the moves are the reader's
 }
 
-// OpenFinding shows a run that was found.
-func OpenFinding(app *screen.App, m screen.FindingMsg) *Finding {
-	p := New(app, m.Strategy, 0)
+// Open shows a run that was found.
+func Open(app *screen.App, m screen.FindingMsg) *Finding {
+	p := player.New(app, m.Strategy, 0)
 	p.Asks = false // its title has the answer
-	p.Title, p.sought = m.Trace.Title, &m.Sought
+	p.Title, p.Sought = m.Trace.Title, &m.Sought
 	p.Display(timeline.New(m.Trace), m.From)
 	return &Finding{p, m.Own}
 }
