@@ -68,47 +68,17 @@ func (s *Scenario) finish(w *sim.World) (*trace.Trace, error) {
 // early notes, for the author of a script, which questions for the verdict are asked before their place, as the answer
 // is known there.
 func (s *Scenario) early(t *trace.Trace) {
-	var run *timeline.Timeline
-	for i := 0; i < len(t.Notes) && s.Path() != ""; i++ {
-		n := t.Notes[i]
-		if n.Kind != trace.NoteAsk || n.About != "verdict" {
-			continue
-		}
-		if run == nil {
-			run = timeline.New(t)
-		}
-		at := run.Before(n.Seq)
-		if why := run.Decided(at); why != "" {
-			i++
-			text := fmt.Sprintf("%s: this question stands behind its answer under %s: %s. Move it above line %d: it is asked there.",
-				s.notes[n.Index-1].at, t.Strategy, why, s.lineAfter(run, run.Undecided(at)))
-			t.Notes = slices.Insert(t.Notes, i, trace.Note{Seq: n.Seq, At: n.At, Kind: trace.NoteMissed, Text: text, About: n.About})
-		}
+	if s.Path() == "" {
+		return
 	}
-}
-
-// lineAfter is the line of the first step that does something after the words that are told last at a position.
-func (s *Scenario) lineAfter(run *timeline.Timeline, pos int) int {
-	told := 0
-	for i := range run.Notes {
-		if n := &run.Notes[i]; run.Before(n.Seq) <= pos {
-			told = max(told, n.Index)
+	for _, late := range slices.Backward(timeline.LateQuestions(t)) {
+		n, line := t.Notes[late.Note], s.script[0].at.line()
+		if late.Told > 0 {
+			line = s.notes[late.Told-1].next
 		}
+		text := fmt.Sprintf("%s: this question stands behind its answer under %s: %s. Move it above line %d: it is asked there.", s.notes[n.Index-1].at, t.Strategy, late.Why, line)
+		t.Notes = slices.Insert(t.Notes, late.Note+1, trace.Note{Seq: n.Seq, At: n.At, Kind: trace.NoteMissed, Text: text, About: n.About})
 	}
-	at := 0
-	for i, st := range s.script {
-		words, is := st.action.(say)
-		if is && words.n <= told {
-			at = i + 1
-		}
-	}
-	for at+1 < len(s.script) {
-		if _, is := s.script[at].action.(say); !is {
-			break
-		}
-		at++
-	}
-	return s.script[at].at.line()
 }
 
 // Replay plays a schedule. The narration of a built-in scenario that it came from stands

@@ -22,6 +22,7 @@ var walls = map[string]string{
 	"door":   "draw pane screen", "decide": "draw screen",
 	"runs": "draw picker screen", "lesson": "screen", "course": "draw lesson screen", "search": "draw picker screen",
 	"compare": "draw pane picker screen", "player": "code draw facts layout lesson pane picker quiz screen told",
+	"finding": "player screen",
 	"levels":  "draw picker screen",
 	"game":    "adviser code draw layout levels pane picker player progress screen tried",
 	"tried":   "draw",

@@ -193,6 +193,40 @@ func (t *Timeline) Undecided(at int) int {
 	return at
 }
 
+// Late is a script's question for the verdict that stands behind its answer.
+type Late struct {
+	Note int    // its place among the notes of the run
+	Why  string // by what the verdict is known there: see [Timeline.Decided]
+	Told int    // the Index of the note that has been told last where the question is asked; 0 if there is none
+}
+
+// LateQuestions are such questions of a run, in its order.
+func LateQuestions(t *trace.Trace) (all []Late) {
+	var run *Timeline
+	for i := range t.Notes {
+		n := &t.Notes[i]
+		if n.Kind != trace.NoteAsk || n.About != "verdict" {
+			continue
+		}
+		if run == nil {
+			run = New(t)
+		}
+		at := run.Before(n.Seq)
+		why := run.Decided(at)
+		if why == "" {
+			continue
+		}
+		late := Late{Note: i, Why: why}
+		for j := range t.Notes {
+			if told := &t.Notes[j]; run.Before(told.Seq) <= run.Undecided(at) {
+				late.Told = max(late.Told, told.Index)
+			}
+		}
+		all = append(all, late)
+	}
+	return all
+}
+
 // Decided says by what the verdict is known at a position, or nothing: a question for it that stands there gives
 // its answer away, and is asked at the words before. After a violation that isn't of the worst kind, a worse one can follow.
 func (t *Timeline) Decided(at int) string {
