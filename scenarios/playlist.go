@@ -22,7 +22,7 @@ type Showing struct {
 
 // Playlist is a sequence of runs to be shown one after another.
 type Playlist struct {
-	Title    string
+	Title    string // may be empty
 	Showings []Showing
 }
 
@@ -38,7 +38,7 @@ var lineWords = []string{lessonWord, titleWord, sayWord}
 // LoadPlaylist reads a file with a showing in each line: a lock and a scenario, of which the second may be a
 // file of the user's own, found from the playlist's folder; or "lesson" with a lesson of the course, by
 // number or name, and one of its steps, or none for all of them. A line that begins with "title" has the
-// playlist's title, without which that is the file's name; the text of one that begins with "say" is the
+// playlist's title, without which it has none; the text of one that begins with "say" is the
 // opening of the next run. What follows a # is a comment. Errors name the file and the line.
 func LoadPlaylist(path string) (Playlist, error) {
 	data, err := readFile(path)
@@ -71,8 +71,6 @@ func LoadPlaylist(path string) (Playlist, error) {
 		return Playlist{}, r.wrong
 	case len(r.list.Showings) == 0:
 		return Playlist{}, fmt.Errorf("%s:1: the playlist is empty: give each line a lock and a scenario, such as naive-del late-release, or a lesson", path)
-	case r.list.Title == "":
-		r.list.Title = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	}
 	return r.list, nil
 }

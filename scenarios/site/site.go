@@ -4,6 +4,7 @@ package site
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -160,7 +161,7 @@ func Course(lessons []scenarios.Lesson) ([]File, error) {
 func Playlist(list scenarios.Playlist) ([]File, error) {
 	var files []File
 	all := list.Showings
-	c := chapter{}
+	c, title := chapter{}, cmp.Or(list.Title, "A playlist")
 	page := func(i int) string { return fmt.Sprintf("%02d-%s.html", i+1, all[i].Strategy.Name) }
 	for i := range all {
 		s := &all[i]
@@ -168,7 +169,7 @@ func Playlist(list scenarios.Playlist) ([]File, error) {
 		if err != nil {
 			return nil, err
 		}
-		p := export.Page{Links: []export.Link{{To: Index, Text: list.Title}}, Before: s.Opening, After: s.Closing}
+		p := export.Page{Links: []export.Link{{To: Index, Text: title}}, Before: s.Opening, After: s.Closing}
 		if i > 0 {
 			p.Links = append(p.Links, export.Link{To: page(i - 1), Text: "Back"})
 		}
@@ -193,7 +194,7 @@ func Playlist(list scenarios.Playlist) ([]File, error) {
 		files = append(files, File{page(i), []byte(p.HTML(t))})
 		c.Steps = append(c.Steps, e)
 	}
-	start := contents{Title: list.Title, Chapters: []chapter{c}}
+	start := contents{Title: title, Chapters: []chapter{c}}
 	first, err := start.file()
 	return append(files, first), err
 }
