@@ -219,6 +219,7 @@ type runner struct {
 	w     *sim.World
 	cfg   sim.Config
 	holds []trace.Hold
+	at    value // the step at hand
 }
 
 // action is the effect of a step.
@@ -229,6 +230,7 @@ func (r *runner) script() error {
 		r.w.Scripted()
 	}
 	for _, st := range r.s.script {
+		r.at = st.at
 		err := st.action.do(r)
 		if errors.Is(err, errWindow) {
 			break
@@ -263,30 +265,6 @@ func (r *runner) instead(format string, args ...any) {
 	if r.s.Path() == "" {
 		r.w.Remark(trace.Note{Kind: trace.NoteMissed, Text: fmt.Sprintf(format, args...)})
 	}
-}
-
-// through says how a client fared that has nothing more to do, by the answer that it got last.
-func (r *runner) through(client int) (string, error) {
-	t, err := r.w.Trace()
-	if err != nil {
-		return "", err
-	}
-	name := t.Clients[client]
-	for i := len(t.Events) - 1; i >= 0; i-- {
-		if e := &t.Events[i]; e.Client == client {
-			switch e.Kind {
-			case trace.KindRefused:
-				return name + " has been refused, and is through.", nil
-			case trace.KindFailed:
-				return name + " has been told of an error, and is through.", nil
-			case trace.KindReleased, trace.KindReleaseFailed, trace.KindLeave:
-				return name + " has had the lock, and is through.", nil
-			case trace.KindCrash:
-				return name + " is dead.", nil
-			}
-		}
-	}
-	return name + " is through.", nil
 }
 
 // say is a note of the script.
@@ -331,8 +309,25 @@ func (r *runner) words(n *note) string {
 type wait struct{ d time.Duration }
 
 func (a wait) do(r *runner) error {
-	r.w.Wait(a.d)
+	r.pass(a.d)
 	return nil
+}
+
+// pass lets time pass, and notes for the author of a script which client's renewal thread stood still meanwhile until its record was gone.
+func (r *runner) pass(d time.Duration) {
+	var before sim.Set
+	for i := range r.w.Clients() {
+		if r.w.Overslept(i) {
+			before |= sim.SetOf(i)
+		}
+	}
+	r.w.Wait(d)
+	for i := range r.w.Clients() {
+		if name := r.cfg.Clients[i].Name; r.s.Path() != "" && r.w.Overslept(i) && !before.Has(i) {
+			r.w.Remark(trace.Note{Kind: trace.NoteMissed, About: "wait", Text: fmt.Sprintf("%s: %s's renewal thread, too, stands still while this step waits, and the record expires. "+
+				"If %s is to go on meanwhile, write \"run: %s\" with \"for: %s\" instead.", r.at.place(), name, name, name, trace.Duration(d))})
+		}
+	}
 }
 
 // waitUntil lets time pass to an instant of the run, while no client acts.
@@ -342,7 +337,7 @@ func (a waitUntil) do(r *runner) error {
 	if now := r.w.Now(); now > a.at {
 		return fmt.Errorf("%s is past under %s: it is %s when this step begins", trace.Duration(a.at), r.cfg.Strategy.Name, trace.Duration(now))
 	}
-	r.w.Wait(a.at - r.w.Now())
+	r.pass(a.at - r.w.Now())
 	return nil
 }
 
@@ -507,9 +502,9 @@ func (r *runner) runTo(a run, client int, who sim.Set) error {
 	if r.s.Path() != "" || !r.w.Position(client).Over {
 		return nil
 	}
-	text, err := r.through(client)
+	t, err := r.w.Trace()
 	if err == nil {
-		r.instead("%s", text)
+		r.instead("%s", t.Fared(client))
 	}
 	return err
 }

@@ -830,3 +830,24 @@ func TestPlainResource(t *testing.T) {
 		}
 	}
 }
+
+// TestThreadThatStandsStill: a step that waits keeps a lock's own thread from acting, too. Where the record expires of that, its author is
+// told, by line, what to write for the client to go on.
+func TestThreadThatStandsStill(t *testing.T) {
+	const begin = "  - run: A\n    to: read\n"
+	at := strings.Count(in(begin), "\n") + 1
+	for _, tt := range []struct{ name, lock, step, want string }{
+		{"a wait", "watchdog", "  - wait: 12s\n", fmt.Sprintf("test.yaml:%d: A's renewal thread, too, stands still while this step waits, and the record expires. "+
+			"If A is to go on meanwhile, write \"run: A\" with \"for: 12s\" instead.", at)},
+		{"a short wait", "watchdog", "  - wait: 1s\n", ""},
+		{"A goes on", "watchdog", "  - run: A\n    for: 12s\n", ""},
+		{"A is paused", "watchdog", "  - pause: A\n  - wait: 12s\n", ""},
+		{"there is no such thread", "setpx-lua", "  - wait: 12s\n", ""},
+	} {
+		var want []string
+		if tt.want != "" {
+			want = []string{tt.want}
+		}
+		equal(t, tt.name, missed(mustRun(t, script(t, in(begin+tt.step)), tt.lock)), want...)
+	}
+}

@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"lockstep/sim/process"
@@ -130,6 +131,21 @@ func (w *World) Wait(d time.Duration) {
 		}
 		w.advance(next)
 	}
+}
+
+// Overslept reports whether a client thinks that it has the lock, though no server has its record any more, and has a thread beside
+// its main one that could act: had it acted when it was due, it might have kept the record. Of a paused client it is false.
+func (w *World) Overslept(client int) bool {
+	c := w.clients[client]
+	if c.frozen || c.crashed || !w.state.Clients[client].Lease.Believed || !slices.ContainsFunc(c.threads[1:], (*thread).runnable) {
+		return false
+	}
+	for i := range w.state.Nodes {
+		if rec := w.state.LockRecord(i); rec != nil && rec.Owner.Client == client {
+			return false
+		}
+	}
+	return true
 }
 
 func (w *World) tooLate(at time.Duration) bool {

@@ -50,7 +50,8 @@ type Note struct {
 	// Index is the note's place in its scenario, so that a schedule can refer to it.
 	Index int
 	// Answer is the computed answer of a question, and About what that is about: the holders,
-	// the record, or the verdict. A note that a question stands behind its answer has the question's About.
+	// the record, or the verdict. A note that a question stands behind its answer has the question's About;
+	// one that a thread stood still through a step that waits, "wait".
 	Answer, About string
 }
 
@@ -263,13 +264,33 @@ func (t *Trace) plainFooter(b *strings.Builder) {
 	fmt.Fprintf(b, "schedule  %s\n", t.Schedule)
 }
 
+// Fared says how a client fared that has nothing more to do, by the answer that it got last.
+func (t *Trace) Fared(client int) string {
+	name := t.Clients[client]
+	for i := len(t.Events) - 1; i >= 0; i-- {
+		if e := &t.Events[i]; e.Client == client {
+			switch e.Kind {
+			case KindRefused:
+				return name + " has been refused, and is through."
+			case KindFailed:
+				return name + " has been told of an error, and is through."
+			case KindReleased, KindReleaseFailed, KindLeave:
+				return name + " has had the lock, and is through."
+			case KindCrash:
+				return name + " is dead."
+			}
+		}
+	}
+	return name + " is through."
+}
+
 // missed counts the steps that this strategy made impossible, and the questions that stand behind their answers.
 func (t *Trace) missed() (steps, late int) {
 	for i := range t.Notes {
 		switch n := &t.Notes[i]; {
-		case n.Kind == NoteMissed && n.About != "":
+		case n.Kind == NoteMissed && n.About == "verdict":
 			late++
-		case n.Kind == NoteMissed:
+		case n.Kind == NoteMissed && n.About == "":
 			steps++
 		}
 	}
