@@ -688,7 +688,7 @@ func TestPageAnswersBesideTheState(t *testing.T) {
 		t.Errorf("beside the state it says %q", got)
 	}
 	b.open(page, "#0")
-	if got := b.text("notes"); !strings.HasPrefix(got, "(still to come) ") {
+	if got := b.text("notes"); !strings.HasPrefix(got, "Next: ") {
 		t.Errorf("of %d events none has happened, and it says %q", last, got)
 	}
 	b.calm()

@@ -459,7 +459,7 @@ func (d *drawing) dated(place, pos int) []string {
 	var all []string
 	for i := range d.Notes {
 		if n := &d.Notes[i]; d.Before(n.Seq) == place {
-			all = append(all, d.Dated(n, pos))
+			all = append(all, d.Marked(n, pos, d.When(pos)))
 		}
 	}
 	if !slices.ContainsFunc(all, func(s string) bool { return s != "" }) {

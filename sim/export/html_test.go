@@ -324,7 +324,7 @@ func TestPageDatesItsNotes(t *testing.T) {
 	run := record(t, "naive-del", "late-release")
 	d := draw(run, true)
 	film := d.film()
-	if got := film.Frames[0].Dated; len(got) == 0 || got[0] != "(still to come) " {
+	if got := film.Frames[0].Dated; len(got) == 0 || got[0] != "Next: " {
 		t.Errorf("before the first event it says %q", got)
 	}
 	dated := 0
@@ -336,7 +336,7 @@ func TestPageDatesItsNotes(t *testing.T) {
 				dated++
 				got = f.Dated[i]
 			}
-			if want := d.Dated(&said[i], pos); got != want {
+			if want := d.Marked(&said[i], pos, d.When(pos)); got != want {
 				t.Errorf("at %d: %q, want %q", pos, got, want)
 			}
 		}

@@ -187,20 +187,34 @@ func (t *Timeline) Said(pos int) []trace.Note {
 	return said
 }
 
-// Dated is the instant of a note, to be told before its words, where beliefs or records have changed
-// since: the words are of that instant, and no more of this one; and where time has passed between the
-// event before the note and the note: the words are not yet of this one. It is empty where they hold,
-// and, until the run ends, for the words that open it, which tell of all that follows; before the first
-// event nothing of it has happened, whatever their tense, and it says so.
-func (t *Timeline) Dated(n *trace.Note, pos int) string {
-	at := t.Before(n.Seq)
-	if pos == 0 && at == 0 && t.Last() > 0 {
-		return "(still to come) "
-	}
-	if early := at == pos && n.At > t.When(pos); early || at < pos && (at > 0 || pos == t.Last()) && !t.SameHolders(at, pos) {
-		return "(at " + trace.Brief(n.At) + ") " // in brackets: it is none of the author's words
+// Marked says, to be told before a note's words, how far the run has come in them on a screen that shows an instant. A
+// script tells a step before it happens: so the words of a chapter are marked as what comes next, and then as in progress,
+// until the next chapter begins or the story is over, whatever their tense. Afterwards, and where nothing happens before the
+// next words, they have the note's instant, if the screen shows another one and the beliefs or records are others.
+func (t *Timeline) Marked(n *trace.Note, pos int, shown time.Duration) string {
+	at, when := t.Before(n.Seq), trace.Brief(n.At)
+	switch {
+	case n.Kind == trace.NoteSay && !t.Over(pos) && t.leads(n):
+		switch {
+		case at == pos && n.At == shown:
+			return "Next: "
+		case at == pos:
+			return "Next, at " + when + ": "
+		case at == 0 || n.At == shown:
+			return "In progress: "
+		}
+		return "In progress since " + when + ": "
+	case n.At != shown && (at == pos || !t.SameHolders(at, pos)):
+		return "(at " + when + ") " // in brackets: it is none of the author's words
 	}
 	return ""
+}
+
+// leads reports whether anything happens between a note and the words after it.
+func (t *Timeline) leads(n *trace.Note) bool {
+	rest := t.Notes[slices.Index(t.Notes, *n)+1:]
+	i := slices.IndexFunc(rest, func(o trace.Note) bool { return o.Kind == trace.NoteSay })
+	return i < 0 || t.Before(rest[i].Seq) > t.Before(n.Seq)
 }
 
 // Heads are the instants and the numbers of events, in columns, for lists of what proves a violation.

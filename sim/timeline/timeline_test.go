@@ -286,22 +286,42 @@ func TestBeforeAndAfter(t *testing.T) {
 	}
 }
 
-func TestWordsAreDatedOnceTheyAreOver(t *testing.T) {
+func TestWordsAreMarkedUntilTheirEventsHaveHappened(t *testing.T) {
 	r := pausePastTTL()
-	r.Notes = []trace.Note{{Seq: 1, Text: "A asks."}, {Seq: 7, At: second, Text: "A holds it."}}
+	r.Notes = []trace.Note{{Seq: 1, Text: "A asks."}, {Seq: 7, At: second, Text: "That was A."}, {Seq: 7, At: second, Text: "A holds it."}, {Seq: 7, At: second, Kind: trace.NoteAsk}}
 	tl := New(&r.Trace)
 	for _, c := range []struct {
 		note, pos int
+		shown     time.Duration
 		want      string
 	}{
-		{0, 0, "(still to come) "}, {0, 3, ""}, {0, tl.Last(), "(at 0s) "},
-		{1, 6, "(at 1s) "},           // they are of a later instant than what the picture shows
-		{1, 7, ""},                   // A is paused, and believes as before
-		{1, tl.After(9), "(at 1s) "}, // its record has expired: the words are of their own instant, and the event before them was at 0s
+		{0, 0, 0, "Next: "}, {0, 3, 0, "In progress: "}, {0, tl.Last(), 12 * second, "(at 0s) "},
+		{1, 6, second, ""}, {1, 6, 0, "(at 1s) "}, // nothing happens before the next words
+		{2, 6, second, "Next: "}, {2, 6, 0, "Next, at 1s: "},
+		{2, 7, second, "In progress: "},
+		{2, tl.After(9), 11 * second, "In progress since 1s: "},
+		{2, tl.Last(), second, ""}, {2, tl.Last(), 12 * second, "(at 1s) "},
+		{3, 6, second, ""}, // a question tells nothing
 	} {
-		if got := tl.Dated(&r.Notes[c.note], c.pos); got != c.want {
+		if got := tl.Marked(&r.Notes[c.note], c.pos, c.shown); got != c.want {
 			t.Errorf("note %d at %d: %q, want %q", c.note, c.pos, got, c.want)
 		}
+	}
+}
+
+// What the probe does after the story is none of the words that close it.
+func TestClosingWordsAreNotMarked(t *testing.T) {
+	r := pausePastTTL()
+	r.Clients = append(r.Clients, trace.Probe)
+	last := len(r.Events)
+	r.Notes = []trace.Note{{Seq: 14, At: 12 * second, Text: "A wakes up."}, {Seq: last + 1, At: 12 * second, Text: "That was it."}}
+	r.Events = append(r.Events, trace.Event{Seq: last + 1, At: 12 * second, Kind: trace.KindAcquire, Client: len(r.Clients) - 1, Node: trace.None})
+	tl := New(&r.Trace)
+	if got := tl.Marked(&r.Notes[1], last, 12*second); got != "" {
+		t.Errorf("the story is over, and its last words are marked %q", got)
+	}
+	if got := tl.Marked(&r.Notes[0], last-1, 12*second); got != "In progress: " {
+		t.Errorf("before A's last event its words are marked %q", got)
 	}
 }
 

@@ -519,7 +519,7 @@ func (m *Compare) story(width int, how telling) []draw.Line {
 	t := draw.Paragraphs{Width: min(width, draw.WidestLine)}
 	m.tellCauses(&t, how.whole)
 	upper, pos := m.alignment.Runs[0], m.alignment.Steps[m.at][0]
-	dated := false
+	marked := ""
 	for _, n := range upper.Said(pos) {
 		if n.Kind == trace.NoteMissed || n.Kind == trace.NoteAsk || !how.script { // nobody can answer here
 			continue
@@ -527,12 +527,9 @@ func (m *Compare) story(width int, how telling) []draw.Line {
 		if how.gaps {
 			t.Lines = append(t.Lines, nil)
 		}
-		at := ""
-		if !dated {
-			at = upper.Dated(&n, pos)
-		}
-		dated = true
-		t.Add(draw.Plain, "", at+n.Prose())
+		mark := upper.Marked(&n, pos, upper.Now(pos))
+		t.Add(draw.Plain, "", draw.Either(mark != marked, mark, "")+n.Prose())
+		marked = mark
 	}
 	return append(lines, t.Lines...)
 }

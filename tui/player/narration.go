@@ -68,21 +68,18 @@ func (p *Player) story(width int, whole, listed bool) told.Story {
 		s.Hint = p.tellCourse(&t)
 	}
 	p.tellMillisecond(&t)
-	dated := false
+	marked := ""
 	for _, n := range p.Run.Said(p.Pos) {
 		if n.Kind == trace.NoteAsk && n.Answer != "" || n.Kind == trace.NoteMissed && p.forClass() { // it was asked before: see quiz; or it is for the author
 			continue
-		}
-		at := ""
-		if !dated && (p.Pos == 0 || n.At != p.Run.Now(p.Pos)) { // else the screen says it
-			at = p.Run.Dated(&n, p.Pos)
 		}
 		if now := p.Run.Before(n.Seq); p.Run.Ended(p.Pos) && now < p.Pos && !p.Run.Over(now) {
 			continue // all of them have gone on since
 		}
 		t.Gap()
-		dated = true
-		p.tellNote(&t, n, at)
+		mark := p.Run.Marked(&n, p.Pos, p.Run.Now(p.Pos))
+		p.tellNote(&t, n, draw.Either(mark != marked, mark, ""))
+		marked = mark
 	}
 	if p.lesson != nil && p.Pos >= p.Run.Told() { // last, as it answers what the words above may ask
 		t.Gap()
@@ -103,8 +100,8 @@ func (p *Player) story(width int, whole, listed bool) told.Story {
 	return s
 }
 
-func (p *Player) tellNote(t *draw.Paragraphs, n trace.Note, at string) {
-	text, own := at+n.Prose(), p.scripted() && p.Library.Scenarios[p.scenario].Path() != ""
+func (p *Player) tellNote(t *draw.Paragraphs, n trace.Note, mark string) {
+	text, own := mark+n.Prose(), p.scripted() && p.Library.Scenarios[p.scenario].Path() != ""
 	switch n.Kind {
 	case trace.NoteAsk:
 		t.Add(draw.Strong, "? ", text)
