@@ -16,6 +16,7 @@ import (
 	"lockstep/scenarios/site"
 	"lockstep/sim/export"
 	"lockstep/sim/suggest"
+	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/tui"
 )
@@ -29,7 +30,7 @@ type format struct {
 }
 
 var formats = []format{
-	{"text", "what run --plain prints", []string{".txt", ".trace"}, func(w io.Writer, t *trace.Trace) error { return t.Plain(w) }},
+	{"text", "what run --plain prints", []string{".txt", ".trace"}, timeline.Plain},
 	{"json", "what run --json prints", []string{".json"}, func(w io.Writer, t *trace.Trace) error { return writeJSON(w, t) }},
 	{"mermaid", "a sequence diagram, for documents that render Mermaid", []string{".mmd", ".mermaid"}, written(export.Mermaid)},
 	{"svg", "a picture of the timeline, light or dark as its reader's system is", []string{".svg"}, written(export.SVG)},

@@ -10,6 +10,7 @@ import (
 	"lockstep/sim/claims"
 	"lockstep/sim/explore"
 	"lockstep/sim/explore/report"
+	"lockstep/sim/timeline"
 )
 
 // writeResult prints the findings of a search: first the answers and the least schedules, then what
@@ -109,7 +110,7 @@ func counterexample(b *strings.Builder, p printer, v *explore.Counterexample) er
 		p.items(faults)
 		p("")
 	}
-	return v.Trace.Plain(b)
+	return timeline.Plain(b, v.Trace)
 }
 
 type jsonResult struct {

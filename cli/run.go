@@ -14,6 +14,7 @@ import (
 
 	"lockstep/scenarios"
 	"lockstep/sim"
+	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -29,7 +30,7 @@ func (f *form) flags(cmd *cobra.Command) {
 
 func (f *form) print(w io.Writer, t *trace.Trace) error {
 	if !f.json {
-		return t.Plain(unbroken(w))
+		return timeline.Plain(unbroken(w), t)
 	}
 	return writeJSON(w, t)
 }

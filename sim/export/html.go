@@ -56,7 +56,7 @@ func (p Page) HTML(t *trace.Trace) string {
 		panic("export: a trace of strings and numbers does not marshal: " + err.Error())
 	}
 	var text strings.Builder
-	t.Plain(&text) //nolint:errcheck // a Builder takes everything
+	timeline.Plain(&text, t) //nolint:errcheck // a Builder takes everything
 	digest := sha256.Sum256([]byte(pageScript))
 	unmet := ""
 	if expectation, met := t.Expectation(); !met && !film.asks { // else the end tells it, behind the answers

@@ -183,9 +183,9 @@ func (t *Trace) ActorColumn() int {
 	return min(column, most)
 }
 
-// Plain writes the run as text, in one format for terminals, logs and golden files. It fails
-// only if w does.
-func (t *Trace) Plain(w io.Writer) error {
+// Plain writes the run as text, in one format for terminals, logs and golden files, with lines for who held the lock
+// when, if there are any: a view of the run knows that. It fails only if w does.
+func (t *Trace) Plain(w io.Writer, holders ...string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s under %s: %s\n", t.Strategy, t.Scenario, t.Verdict())
 	if t.Title != "" {
@@ -208,6 +208,12 @@ func (t *Trace) Plain(w io.Writer) error {
 		writeNote(&b, &t.Notes[note])
 	}
 	b.WriteByte('\n')
+	if len(holders) > 0 {
+		b.WriteString("who held the lock: its record in Redis, and the client's belief\n")
+	}
+	for _, line := range holders {
+		fmt.Fprintf(&b, "  %s\n", line)
+	}
 	t.plainFooter(&b)
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -36,6 +36,19 @@ func Lines(r *timeline.Timeline, pos int, before, now *trace.State) []draw.Line 
 	return append(lines, storeLines(t, &now.Store)...)
 }
 
+// Holders lists who has held the lock when, up to a position: by the records in Redis, and by what the clients believed.
+func Holders(r *timeline.Timeline, pos, width int) []draw.Line {
+	lines := []draw.Line{{draw.Text(" who held the lock, up to "+trace.Brief(r.Now(pos)), draw.Title)}}
+	for _, h := range r.Tenures(pos) {
+		l := draw.Line{draw.Text("  "+r.Clients[h.Client]+"  ", draw.ClientInk(h.Client)), draw.Text(r.Describe(&h, pos), draw.Plain)}
+		lines = append(lines, l.Hanging(width)...)
+	}
+	if len(lines) == 1 {
+		lines = append(lines, draw.Line{draw.Text("  nobody has done anything yet", draw.Dim)})
+	}
+	return lines
+}
+
 // Client is what a client is doing, and what it thinks of the lock.
 func Client(t *trace.Trace, s *trace.State, i int) []draw.Line {
 	c := &s.Clients[i]

@@ -17,7 +17,7 @@ const (
 const (
 	traceFrom     = 34  // rows, for the list of events
 	RoomyWidth    = 180 // from here on the source is shown without being asked for
-	roomyHeight   = 45
+	RoomyHeight   = 45
 	usuallyTold   = 8
 	leastTrace    = 5
 	leastCode     = 19 // rows of the source in the place of the diagram: as many as in a window of 100x30
@@ -49,7 +49,7 @@ type Layout struct {
 }
 
 // roomy reports whether a window shows the source by itself.
-func roomy(w, h int) bool { return w >= RoomyWidth && h >= roomyHeight }
+func roomy(w, h int) bool { return w >= RoomyWidth && h >= RoomyHeight }
 
 // RoomBeside are the rows that the narration has beside a diagram of so many rows.
 func RoomBeside(main, h int) int { return max(h-draw.FrameRows-1-statusRows(h)-main, LeastTold) }
@@ -84,7 +84,7 @@ func Arrange(w, h int, want Wishes) Layout {
 	}
 	side := sideOf(w, source)
 	body.W = w - side - 1
-	if want.Across && h >= traceFrom && (!source || h >= roomyHeight) {
+	if want.Across && h >= traceFrom && (!source || h >= RoomyHeight) {
 		l.arrangeAcross(body, w, h, want, source)
 		return l
 	}

@@ -70,7 +70,10 @@ func (p *Player) wish(r draw.Rectangle) (told, least int) {
 		}
 	}
 	lines, _ := s.Squeezed(room)
-	return len(lines), least
+	if told = len(lines); r.H >= layout.RoomyHeight { // the list of events yields
+		told += len(p.holders(width)) + 1
+	}
+	return told, least
 }
 
 // DiagramRows is how many of the rows on offer the diagram takes.
@@ -178,6 +181,9 @@ func (p *Player) drawMain(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane) {
 		p.drawTraceLines(c, p.listing(r))
 	case p.view == viewState:
 		p.drawState(c, r)
+	case p.view == viewHolders:
+		list := facts.Holders(p.Run, p.Pos, r.W-1)
+		c.Lines(r, list, p.scrolled(panelState, len(list), r.H, 0))
 	case r.W > pane.LabelWidth:
 		a := p.axes.Of(p.Run, r.W-pane.LabelWidth, p.zoom)
 		now, since := p.Run.Now(p.Pos), 0
@@ -313,11 +319,22 @@ func (p *Player) scrolled(which panel, lines, rows, base int) int {
 
 func (p *Player) drawTold(c *draw.Canvas, r draw.Rectangle) {
 	lines := p.Narration(r.W, r.H)
+	if list := p.holders(r.W); len(list) > 0 && len(lines)+len(list) < r.H {
+		lines = append(append(lines, nil), list...)
+	}
 	top := 0
 	if r.H > len(lines) {
 		top = 1 // a line of air, if there is one to spare
 	}
 	c.Lines(draw.Rect(r.X, r.Y+top, r.W, r.H-top), lines, p.scrolled(panelTold, len(lines), r.H, 0))
+}
+
+// holders list at the end of a run who has held the lock when.
+func (p *Player) holders(width int) []draw.Line {
+	if p.Pos == 0 || p.Pos < p.Run.Last() {
+		return nil
+	}
+	return facts.Holders(p.Run, p.Pos, width-1)
 }
 
 // facts are the lines of the state in a pane of a width.

@@ -97,10 +97,11 @@ const (
 	viewLadder
 	viewTrace
 	viewState
+	viewHolders // who has had the lock when
 	views
 )
 
-var viewNames = [...]string{"timeline", "ladder", "trace", "state"}
+var viewNames = [...]string{"timeline", "ladder", "trace", "state", "holders"}
 
 // panel is one that can have more to show than it has rows for.
 type panel uint8
@@ -114,7 +115,7 @@ const (
 )
 
 // scrolls is the pane that the arrows scroll in a view, until another is chosen.
-var scrolls = [views]panel{viewTrace: panelTrace, viewState: panelState}
+var scrolls = [views]panel{viewTrace: panelTrace, viewState: panelState, viewHolders: panelState}
 
 var panelNames = [...]string{"narration", "state", "source", "trace"}
 
@@ -571,7 +572,7 @@ func (p *Player) View() string { return viewNames[p.view] }
 func (p *Player) nextView() view {
 	next := (p.view + 1) % views
 	if next == viewState && !p.plan.State.Empty() {
-		return viewTimeline
+		return viewHolders
 	}
 	return next
 }
@@ -586,7 +587,7 @@ func (p *Player) NextView() string { return viewNames[p.nextView()] }
 func (p *Player) sees(which panel) bool {
 	switch which {
 	case panelState:
-		return !p.plan.State.Empty() || p.view == viewState && !p.plan.Main.Empty()
+		return !p.plan.State.Empty() || (p.view == viewState || p.view == viewHolders) && !p.plan.Main.Empty()
 	case panelSource:
 		return !p.plan.Source.Empty()
 	case panelTrace:

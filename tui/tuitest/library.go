@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"lockstep/scenarios"
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 	"lockstep/tui/draw"
@@ -158,7 +158,7 @@ func MakeUp(app *screen.App) {
 // Formats is one form of export.
 func Formats() []screen.Export {
 	return []screen.Export{{Name: "text", About: "what --plain prints", Extension: ".txt",
-		Write: func(w io.Writer, t *trace.Trace) error { return t.Plain(w) }}}
+		Write: timeline.Plain}}
 }
 
 // RealRun is a run of the catalogue.

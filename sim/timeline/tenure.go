@@ -1,0 +1,139 @@
+package timeline
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"lockstep/sim/trace"
+)
+
+// Tenure is when a client had the lock up to a position: as Redis saw it, and as the client did.
+type Tenure struct {
+	Client   int
+	Recorded []Stay // its record was on the server, or on enough of several
+	Believed []Stay // it believed that it held the lock
+}
+
+// Stay is a stretch of positions: half-open. Next is beyond the position that was asked about where it lasts still.
+type Stay struct {
+	First, Next int
+	Lapsed      int // of a belief: the position from which the lease was over by the client's own clock, or trace.None
+}
+
+// Tenures are those of the clients that have had a part in the run by a position, without the probe: nothing that happens later is in
+// them.
+func (t *Timeline) Tenures(pos int) (all []Tenure) {
+	for i, name := range t.Clients {
+		if name == trace.Probe || !t.Begun(i, pos) {
+			continue
+		}
+		all = append(all, Tenure{
+			Client:   i,
+			Recorded: t.stays(pos, func(m *Moment) bool { return m.Quorum.Owner == i }, func(*Moment) bool { return false }),
+			Believed: t.stays(pos, func(m *Moment) bool { return m.Clients[i].Believed }, func(m *Moment) bool { return !m.Clients[i].Live }),
+		})
+	}
+	return all
+}
+
+func (t *Timeline) stays(pos int, is, lapsed func(*Moment) bool) (all []Stay) {
+	lasts := false
+	for p := range pos + 1 {
+		m := &t.Moments[p]
+		now := is(m)
+		if now && !lasts {
+			all = append(all, Stay{First: p, Lapsed: trace.None})
+		}
+		if lasts = now; !now {
+			continue
+		}
+		s := &all[len(all)-1]
+		s.Next = p + 1
+		switch over := lapsed(m); {
+		case over && s.Lapsed == trace.None:
+			s.Lapsed = p
+		case !over: // prolonged, though late
+			s.Lapsed = trace.None
+		}
+	}
+	return all
+}
+
+// Describe tells a tenure in one line, without the client's name.
+func (t *Timeline) Describe(h *Tenure, pos int) string {
+	if len(h.Recorded) == 0 && len(h.Believed) == 0 {
+		return "never had it"
+	}
+	records := "record"
+	if t.Need > 1 {
+		records = fmt.Sprintf("record on %d of %d nodes or more", t.Need, t.Masters)
+	}
+	texts := []string{"no " + records, "believed at no time"}
+	if len(h.Recorded) > 0 {
+		texts[0] = records + " " + t.listed(h.Recorded, pos, func(e *trace.Event) string { return t.removal(h.Client, e) })
+	}
+	if len(h.Believed) > 0 {
+		texts[1] = "believed " + t.listed(h.Believed, pos, func(e *trace.Event) string {
+			switch e.Kind {
+			case trace.KindRelease, trace.KindExit:
+				return "released"
+			case trace.KindCrash:
+				return "crashed"
+			}
+			return ""
+		})
+	}
+	return strings.Join(texts, "; ")
+}
+
+// listed tells stays with their instants, and how each ended.
+func (t *Timeline) listed(all []Stay, pos int, end func(*trace.Event) string) string {
+	var texts []string
+	for _, s := range all {
+		text := "since " + trace.Brief(t.When(s.First))
+		if s.Next <= pos {
+			text = trace.Brief(t.When(s.First)) + " to " + trace.Brief(t.When(s.Next))
+			if why := end(t.Event(s.Next)); why != "" {
+				text += " (" + why + ")"
+			}
+		}
+		if s.Lapsed != trace.None {
+			text += ", its lease over from " + trace.Brief(t.When(s.Lapsed))
+		}
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, ", and ")
+}
+
+// removal says how an event has ended that a client's record was there, or was on enough nodes.
+func (t *Timeline) removal(client int, e *trace.Event) string {
+	switch e.Kind {
+	case trace.KindExpire:
+		return "expired"
+	case trace.KindEvict:
+		return "evicted"
+	case trace.KindStray:
+		return "overwritten by another program"
+	case trace.KindDown:
+		return t.Nodes[e.Node] + " down"
+	case trace.KindFailover:
+		return "lost in the failover"
+	case trace.KindExecute:
+		if owner := t.Moments[t.After(e.Seq)].Quorum.Owner; owner != trace.None && owner != client {
+			return "replaced by " + t.Clients[e.Client]
+		}
+		return "deleted by " + t.Clients[e.Client]
+	}
+	return ""
+}
+
+// Plain writes a run as text, with the list of who held the lock when.
+func Plain(w io.Writer, of *trace.Trace) error {
+	t := New(of)
+	var list []string
+	for _, h := range t.Tenures(t.Last()) {
+		list = append(list, fmt.Sprintf("%s: %s", t.Clients[h.Client], t.Describe(&h, t.Last())))
+	}
+	return of.Plain(w, list...)
+}
