@@ -107,6 +107,27 @@ func TestClimaxInTheLeastWindow(t *testing.T) {
 	}
 }
 
+// A reader who predicts, and goes on with one key, sees at a violation what each client thinks that believes that it has the lock: the words
+// of the chapter, which have been read, yield to those rows.
+func TestBeliefsStayWhereAPropertyBreaks(t *testing.T) {
+	a, p := openRun(t, draw.MinWidth, draw.MinHeight, "naive-del", "late-release")
+	breaks := 0
+	for p.Pos < p.Run.Last() {
+		a.Press("enter")
+		v := a.View()
+		if _, fresh := p.Run.Breached(p.Pos); len(fresh) == 0 {
+			continue
+		}
+		breaks++
+		if got, want := strings.Count(v, "thinks  "), p.Run.Moments[p.Pos].Believers; got < want {
+			t.Errorf("at %d: %d believe, and %d rows say what they think:\n%s", p.Pos, want, got, v)
+		}
+	}
+	if breaks == 0 {
+		t.Error("nothing breaks")
+	}
+}
+
 // A diagram fills the rows that it has asked for: in a screen with a layout of its own no row between
 // the last lane and the rule is empty.
 func TestDiagramFillsItsRows(t *testing.T) {

@@ -75,6 +75,8 @@ func (p *Player) story(width int, whole, listed bool) told.Story {
 		}
 		if now := p.Run.Before(n.Seq); p.Run.Ended(p.Pos) && now < p.Pos && !p.Run.Over(now) {
 			continue // all of them have gone on since
+		} else if !whole && !p.Scrolls && now < p.Pos && len(p.shown()) > 0 {
+			continue // they have been read: what the clients think is to keep its rows where a property breaks
 		}
 		t.Gap()
 		mark := p.Run.Marked(&n, p.Pos, p.Run.Now(p.Pos))
