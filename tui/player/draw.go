@@ -70,8 +70,9 @@ func (p *Player) wish(r draw.Rectangle) (told, least int) {
 		}
 	}
 	lines, _ := s.Squeezed(room)
-	if told = len(lines); r.H >= layout.RoomyHeight { // the list of events yields
-		told += len(p.holders(width)) + 1
+	told = len(lines)
+	if list := p.holders(width); len(list) > 0 && r.H >= layout.RoomyHeight { // the list of events yields
+		told += len(list) + 1
 	}
 	return told, least
 }

@@ -463,9 +463,9 @@ func TestEndSaysWhatIsExpected(t *testing.T) {
 
 // Rows for which a window has no room are said to be left out, not to be "no row".
 func TestRowsThatAreLeftOutAreNamed(t *testing.T) {
-	a, p := openRun(t, 80, 24, "timestamp-del", "takeover-race")
+	a, p := openRun(t, 80, 24, "naive-del", "late-release")
 	named := 0
-	for p.goTo(0); p.Pos < p.Run.Last(); a.Press("right") {
+	for p.goTo(0); p.Pos < p.Run.Last(); a.Press("enter") {
 		v := a.View()
 		if strings.Contains(v, "no row for") {
 			t.Fatalf("at %d:\n%s", p.Pos, v)

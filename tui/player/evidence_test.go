@@ -14,7 +14,7 @@ import (
 	"lockstep/tui/tuitest"
 )
 
-var moreEvidence = regexp.MustCompile(`(\d+) more \(e\)`)
+var moreEvidence = regexp.MustCompile(`\(e: (\d+)(?: more)? events?`)
 
 // Each number on the axis is that of an event which is listed, or of the event at the cursor, or is counted among those
 // that have no row. No number stands there of which the words tell nothing.
@@ -94,5 +94,23 @@ func eachFrame(t *testing.T, check func(step, v string, p *Player)) {
 				}
 			}
 		}
+	}
+}
+
+// The key that goes back from the evidence leads to where it was called for, and says so.
+func TestEvidenceIsLeftToWhereItWasCalledFor(t *testing.T) {
+	a, p := openRun(t, 120, 40, "naive-del", "late-release")
+	for _, k := range []string{"!", "right", "right"} {
+		a.Press(k)
+	}
+	at, picked := p.Pos, p.picked
+	a.Press("e")
+	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, "!! evidence for FR, which comes at 15.001s: ") {
+		t.Errorf("what the evidence is for is not said:\n%s", v)
+	}
+	a.Press("e")
+	a.Press("esc")
+	if p.Pos != at || p.picked != picked || !strings.Contains(a.View(), " Back at 15.002s, from the evidence. ") {
+		t.Errorf("from event %d it went back to %d:\n%s", at, p.Pos, a.View())
 	}
 }

@@ -132,7 +132,11 @@ func (p *Player) tellCause(t *draw.Paragraphs) {
 		if !b.Code.Failure() {
 			k = draw.Strong
 		}
-		t.Add(k, pane.SignOf(b.Code)+" "+b.Code.String()+": ", p.Run.Cause(b))
+		head, what := b.Code.String()+": ", ""
+		if b.Pos > p.Pos {
+			head, what = "", "evidence for "+b.Code.String()+", which comes at "+trace.Brief(b.At)+": "
+		}
+		t.Add(k, pane.SignOf(b.Code)+" "+head, what+p.Run.Cause(b))
 	}
 }
 
@@ -165,9 +169,9 @@ func (p *Player) tellEvidence(t *draw.Paragraphs, width int, whole bool) (curren
 	return current
 }
 
-// more says that so many events of the evidence have no row here.
-func (p *Player) more(n int) string {
-	return fmt.Sprintf("%s %d more (%s)", p.Theme.More, n, p.Keys.Evidence.Help().Key)
+// more says that so many events of the evidence, or all, have no row here.
+func (p *Player) more(n int, all bool) string {
+	return fmt.Sprintf("(%s: %s)", p.Keys.Evidence.Help().Key, draw.Either(all, draw.Plural(n, "event")+" of evidence", draw.Plural(n, "more event")))
 }
 
 // Remedy is a lock that withstands the violation at hand under the same script, or nil. A class may be shown that lock next, and

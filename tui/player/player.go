@@ -52,6 +52,7 @@ type Player struct {
 	source          bool
 	picked          int          // the violation whose evidence is lit, or none
 	proving         bool         // the key that goes round its evidence has left its position
+	back            int          // where that key was pressed first, or none
 	quiz            *quiz.Quiz   // of the run
 	again           map[int]bool // by the positions of its questions: it had been answered before, and doesn't count
 	find            finder
@@ -333,7 +334,7 @@ func (p *Player) goTo(pos int) {
 
 // arrived brings what depends on the cursor up to date.
 func (p *Player) arrived() {
-	p.proving = false
+	p.proving, p.back = false, none
 	p.scroll[panelTold], p.scroll[panelSource], p.scroll[panelTrace] = 0, 0, 0
 	if p.Pos == 0 {
 		p.picked = none // at the beginning no violation is told in advance
@@ -664,20 +665,26 @@ func (p *Player) toEvidence() {
 			next = (i + 1) % len(events)
 		}
 	}
-	picked := p.picked
+	picked, back := p.picked, p.back
+	if back == none {
+		back = p.Pos
+	}
 	p.goTo(p.Run.After(events[next]))
-	p.picked = picked // also where other violations are complete
+	p.picked, p.back = picked, back // also where other violations are complete
 	p.proving = p.Pos != p.Run.Breaches[picked].Pos
 	p.Notice = fmt.Sprintf("evidence %d of %d", next+1, len(events))
 }
 
-// LeaveEvidence goes back to the violation whose evidence is gone round, and reports whether one was: the
+// LeaveEvidence goes back to where the evidence was called for, and reports whether it was gone round: the
 // key that leaves the screen goes there first.
 func (p *Player) LeaveEvidence() bool {
-	if !p.proving || p.Run == nil {
+	if p.Run == nil || p.back == none || p.back == p.Pos {
 		return false
 	}
-	p.goTo(p.Run.Breaches[p.picked].Pos)
+	picked := p.picked
+	p.goTo(p.back)
+	p.picked = picked
+	p.Notice = "Back at " + trace.Brief(p.Run.Now(p.Pos)) + ", from the evidence."
 	return true
 }
 

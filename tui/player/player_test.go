@@ -336,7 +336,7 @@ func TestExportWritesTheRun(t *testing.T) {
 	t.Chdir(t.TempDir())
 	a, p := openPlayer(t, 100, 30, tuitest.PlainTheme(false), tuitest.Handmade)
 	var want bytes.Buffer
-	if err := p.Run.Trace.Plain(&want); err != nil {
+	if err := timeline.Plain(&want, p.Run.Trace); err != nil {
 		t.Fatal(err)
 	}
 	for _, file := range []string{"setpx-lua-pause-past-ttl.txt", "setpx-lua-pause-past-ttl-2.txt"} {

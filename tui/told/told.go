@@ -12,10 +12,10 @@ import (
 type Story struct {
 	Lines          []draw.Line
 	Evidence, Hint Part
-	Current        int                // the line of the evidence that the status row has, too; negative if there is none
-	Scrolls        bool               // what has no row can be scrolled to: then no evidence goes whose number stands on the ruler
-	Width          int                // of the lines at most
-	More           func(n int) string // says that so many events of the evidence have no row
+	Current        int                          // the line of the evidence that the status row has, too; negative if there is none
+	Scrolls        bool                         // what has no row can be scrolled to: then no evidence goes whose number stands on the ruler
+	Width          int                          // of the lines at most
+	More           func(n int, all bool) string // says that so many events of the evidence, or all, have no row
 }
 
 // Part are lines of a story: those from one up to another.
@@ -74,16 +74,17 @@ func (s *Story) without(lines []draw.Line, proof Part, n int) []draw.Line {
 		lines[at] = append(slices.Clip(lines[at]), draw.Text(text, draw.Strong))
 		return true
 	}
-	if said(proof.From-1, "  "+s.More(n)) {
+	all := n == proof.To-proof.From
+	if said(proof.From-1, "  "+s.More(n, all)) {
 		return slices.Delete(lines, proof.From, proof.From+n)
 	}
-	if n == proof.To-proof.From {
+	if all {
 		for at := proof.To; at < len(lines); at++ {
-			if said(at, "  evidence: "+s.More(n)) {
+			if said(at, "  "+s.More(n, all)) {
 				return slices.Delete(lines, proof.From, proof.To)
 			}
 		}
 	}
 	n = min(n+1, proof.To-proof.From)
-	return slices.Replace(lines, proof.From, proof.From+n, draw.Line{draw.Text("    "+s.More(n), draw.Strong)})
+	return slices.Replace(lines, proof.From, proof.From+n, draw.Line{draw.Text("    "+s.More(n, n == proof.To-proof.From), draw.Strong)})
 }
