@@ -49,7 +49,7 @@ type way struct {
 
 var ways = []way{
 	{"Watch a lock fail",
-		func(d *Door) string { return "to begin with: the run below, stop by stop" },
+		func(d *Door) string { return "to begin with: the run below plays by itself" },
 		func(d *Door) string { return "It shows that " + d.Library.Scenarios[d.scenario].Shows + "." },
 		func(d *Door) screen.OpenMsg {
 			return screen.PlayMsg{Strategy: d.strategy, Scenario: d.scenario, Playing: true}
@@ -78,7 +78,7 @@ var ways = []way{
 			return fmt.Sprintf("to look up: %d locks, each under %d misfortunes", len(d.Library.Strategies), len(d.Library.Scenarios))
 		},
 		func(d *Door) string {
-			return "A verdict in every cell, computed while you look; each can be played and compared."
+			return "Misfortunes: pauses, crashes, lost messages and so on. Each verdict is computed now."
 		},
 		func(d *Door) screen.OpenMsg { return screen.RunsMsg{Strategy: d.strategy, Scenario: d.scenario} }},
 }
@@ -199,11 +199,19 @@ func (d *Door) Help() screen.Page {
 	return screen.Page{
 		Title: "Lockstep",
 		About: "Lockstep runs real lock code against real Redis commands in virtual time: through crashes, pauses, wrong clocks and lost messages. " +
-			"It shows when two clients hold the same lock, and why. On every screen ? explains the keys, and esc goes back to the screen before, in the end to this one.",
+			"It shows when two clients hold the same lock, and why. It is " + audience + ". " + d.ownScript() + " On every screen ? explains the keys, and esc goes back to the screen before, in the end to this one.",
 		Keys: append([]key.Binding{screen.As(k.Up, "up"), screen.As(k.Down, "down"), screen.As(k.First, "first"), screen.As(k.Last, "last"),
 			screen.As(k.Enter, "go in"), d.digits(), screen.As(k.Course, "the course")}, k.Mouse, k.Help, k.Quit, k.Suspend),
 		Signs: append(pane.Legend(&d.Theme.Glyphs, d.run), screen.CodeSigns()...),
 	}
+}
+
+// audience is who the program is for.
+const audience = "for engineers who choose a lock, and those who learn or teach how they fail"
+
+// ownScript tells of what has no entry: it begins outside.
+func (d *Door) ownScript() string {
+	return d.Rename("A script of your own: lockstep new lesson.yaml writes one to begin with, lockstep run naive-del lesson.yaml plays it, and lockstep present talk.txt shows a list of runs to a room.")
 }
 
 // lesson tells where the reader is in the course. A step counts as seen when its run was, wherever that was opened.

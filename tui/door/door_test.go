@@ -71,6 +71,23 @@ func TestSignsAreExplained(t *testing.T) {
 	}
 }
 
+// The way to a script of one's own is on the page that explains the screen, and on the screen where rows are left, by the name by which the
+// program was called, and never cut.
+func TestOwnScriptIsFound(t *testing.T) {
+	for _, name := range []string{"lockstep", "go run .", "/home/somebody/bin/a/long/way/down/lockstep"} {
+		for _, size := range sizes {
+			a, d := open(t, size[0], size[1], screen.NewLibrary(), tuitest.PlainTheme(false))
+			d.Rename = func(text string) string { return strings.ReplaceAll(text, "lockstep ", name+" ") }
+			if want := name + " new lesson.yaml writes one"; !strings.Contains(d.Help().About, want) {
+				t.Errorf("%q is not in %q", want, d.Help().About)
+			}
+			if v := a.View(); size[1] >= owning && (!strings.Contains(v, "script of your own") || strings.Contains(v, "lesson.y…")) {
+				t.Errorf("%v: no whole word of a script of one's own:\n%s", size, v)
+			}
+		}
+	}
+}
+
 // The game's entry says how many levels have been won, as that of the course has its steps.
 func TestWonLevelsAreCounted(t *testing.T) {
 	a, d := open(t, 80, 24, screen.NewLibrary(), tuitest.PlainTheme(false))

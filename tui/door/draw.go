@@ -15,7 +15,8 @@ import (
 // The sizes at which more comes.
 const (
 	tall       = 34 // rows, for a second line of each way, and for the meanings of the signs
-	taller     = 46 // rows, for an empty line after each way
+	owning     = 38 // rows, for a line about a script of one's own
+	taller     = 46 // rows, for an empty line after each way, and for the meanings of the rows above them
 	legendRows = 2
 	leastTold  = 3 // rows below the picture that are never given up
 
@@ -24,9 +25,9 @@ const (
 
 // layout says where the parts of the door are.
 type layout struct {
-	header, menu, picture, legend, told draw.Rectangle
-	rules                               []draw.Rectangle
-	rows                                int // of an entry of the menu
+	header, menu, own, guide, picture, legend, told draw.Rectangle
+	rules                                           []draw.Rectangle
+	rows                                            int // of an entry of the menu
 }
 
 // arrange is a pure function of the window and of the rows that the picture can use.
@@ -41,13 +42,21 @@ func arrange(w, h int, picture func(rows int) int) layout {
 	}
 	l.menu = draw.Rect(0, top, w, len(ways)*l.rows)
 	y := l.menu.Y + l.menu.H
+	if h >= owning {
+		l.own = draw.Rect(0, y, w, 1)
+		y++
+	}
 	l.rules = []draw.Rectangle{draw.Rect(0, 1, w, 1), draw.Rect(0, y, w, 1)}
-	room := h - 1 - (y + 1) // the footer has the last row
+	if y++; h >= taller {
+		l.guide = draw.Rect(0, y, w-1, len(guideLines(w-1)))
+		y += l.guide.H
+	}
+	room := h - 1 - y // the footer has the last row
 	least := max(leastTold, min(usuallyTold, room-legend-usualPicture)) + legend
 	rows := min(picture(room-least), room-least)
-	l.picture = draw.Rect(0, y+1, w, rows)
-	l.legend = draw.Rect(0, y+1+rows, w, legend)
-	l.told = draw.Rect(0, y+1+rows+legend, w, room-rows-legend)
+	l.picture = draw.Rect(0, y, w, rows)
+	l.legend = draw.Rect(0, y+rows, w, legend)
+	l.told = draw.Rect(0, y+rows+legend, w, room-rows-legend)
 	return l
 }
 
@@ -66,9 +75,12 @@ func (d *Door) Draw(c *draw.Canvas, r draw.Rectangle) {
 		c.Fill(rule, d.Theme.Rule, draw.Dim)
 	}
 	d.drawHeader(c, l.header)
+	c.Text(1, l.rules[0].Y, r.W-2, " "+audience+" ", draw.Dim)
 	d.drawMenu(c, l.menu, l.rows)
+	d.drawOwn(c, l.own)
+	c.Lines(l.guide, guideLines(l.guide.W), 0)
 	sc, st := d.Library.Scenarios[d.scenario], d.Library.Strategies[d.strategy]
-	c.Line(1, l.rules[1].Y, r.W-2, draw.Line{draw.Text(" Just run: ", draw.Dim), draw.Text(sc.Title, draw.Strong), draw.Text(", with ", draw.Dim), draw.Text(st.Name+" ", draw.Strong)})
+	c.Line(1, l.rules[1].Y, r.W-2, draw.Line{draw.Text(" Run just now: ", draw.Dim), draw.Text(sc.Title, draw.Strong), draw.Text(", with ", draw.Dim), draw.Text(st.Name+" ", draw.Strong)})
 	switch {
 	case d.failed != nil:
 		c.Line(l.picture.X+1, l.picture.Y+1, r.W-2, draw.Line{draw.Text(d.failed.Error(), draw.Breach)})
@@ -78,7 +90,7 @@ func (d *Door) Draw(c *draw.Canvas, r draw.Rectangle) {
 		a := d.axes.Of(d.run, r.W-pane.LabelWidth, 0)
 		drawn := pane.DrawTimeline(c, l.picture, pane.Scene{Timeline: d.run, Pos: d.pos, Axis: a, Column: a.Cols[d.pos], All: a.Width(), Lanes: lanes, Theme: d.Theme, Lit: d.lit()})
 		c.Lines(l.legend, drawn.LegendRows(d.Theme, r.W-2, l.legend.H), 0)
-		d.drawTold(c, l.told)
+		d.drawTold(c, l.told, l.guide.Empty())
 	}
 }
 
@@ -121,9 +133,28 @@ func (d *Door) drawMenu(c *draw.Canvas, r draw.Rectangle, rows int) {
 	}
 }
 
+// drawOwn tells of a script of one's own, in the longest words for which there is room.
+func (d *Door) drawOwn(c *draw.Canvas, r draw.Rectangle) {
+	for _, text := range []string{d.ownScript(), d.Rename("A script of your own: lockstep new lesson.yaml writes one; " + d.Keys.Help.Help().Key + " tells the rest."), d.Keys.Help.Help().Key + " tells how to write and to present a script of your own."} {
+		if draw.Width(text) <= r.W-7 {
+			c.Text(r.X+6, r.Y, r.W-7, text, draw.Dim)
+			return
+		}
+	}
+}
+
+// guide explains the rows of the picture.
+const guide = "Each client has two rows: what it does, and what it thinks. The rows below are what Redis stores, how many clients believe that they have the lock, and who touched the store. Time runs to the right; nothing right of the cursor has happened yet."
+
+func guideLines(width int) []draw.Line {
+	t := draw.Paragraphs{Width: min(width, draw.WidestLine)}
+	t.Add(draw.Dim, "", guide)
+	return t.Lines
+}
+
 // drawTold says what broke and what that is called; where there is room, also which events prove
 // it, and the meaning of the signs.
-func (d *Door) drawTold(c *draw.Canvas, r draw.Rectangle) {
+func (d *Door) drawTold(c *draw.Canvas, r draw.Rectangle, explained bool) {
 	band, ink := pane.Holders(d.run, d.pos, d.run.StateAt(d.pos), r.W)
 	if ink != draw.Plain {
 		c.Fill(draw.Rect(r.X, r.Y, r.W, 1), " ", ink)
@@ -131,6 +162,9 @@ func (d *Door) drawTold(c *draw.Canvas, r draw.Rectangle) {
 	c.Line(r.X, r.Y, r.W, band)
 	var lines []draw.Line
 	for _, detail := range []detail{everything, meanings, proofs, sentences} {
+		if detail == everything && !explained {
+			continue
+		}
 		if lines = d.told(r.W-1, detail); len(lines) < r.H {
 			break
 		}
@@ -152,7 +186,7 @@ const (
 func (d *Door) told(width int, much detail) []draw.Line {
 	t := draw.Paragraphs{Width: min(width, draw.WidestLine)}
 	for _, v := range d.failures() {
-		t.Add(draw.Breach, "!! ", fmt.Sprintf("%s: %s", v.Code, d.cause(v, much)))
+		t.Add(draw.Breach, "!! ", fmt.Sprintf("%s (%s): %s", v.Code.Name(), v.Code, d.cause(v, much)))
 		if much >= proofs {
 			d.tellEvidence(&t, v)
 		}
@@ -165,7 +199,7 @@ func (d *Door) told(width int, much detail) []draw.Line {
 	}
 	if much >= everything {
 		t.Gap()
-		t.Add(draw.Dim, "", "Each client has two rows: what it does, and what it thinks. The rows below are what Redis stores, how many clients believe that they have the lock, and who touched the store. Time runs to the right; nothing right of the cursor has happened yet.")
+		t.Add(draw.Dim, "", guide)
 	}
 	return t.Lines
 }
