@@ -465,7 +465,7 @@ func TestClientSettings(t *testing.T) {
 			"a slow clock", "setpx-lua", "{A: {rate: 0.5}}",
 			"  - run: A\n    to: before work last\n  - wait: 20s\n",
 			[]trace.Kind{trace.KindWake, trace.KindLapse, trace.KindExpire},
-			[]string{"2.002s A has done its work", "10.002s n1 expires 10s + 1ms after it was stored  [lock gone]", "19.796s A lease is over: its own clock reads the deadline"},
+			[]string{"2.002s A has done its work", "10.002s n1 A's record expires 10s + 1ms after it was stored  [lock gone]", "19.796s A lease is over: its own clock reads the deadline"},
 		},
 		{
 			"cycles", "naive-del", "{A: {cycles: 3, work: 0s}}", "  - run: A\n",
@@ -514,7 +514,7 @@ func TestSettings(t *testing.T) {
 		},
 		{
 			"TTL", "naive-del", "  ttl: 3s\n", "  - run: A\n    to: work\n  - wait: 4s\n",
-			[]trace.Kind{trace.KindLapse, trace.KindExpire}, []string{"3s A lease is over: 3s since it asked at 0s", "3.002s n1 expires 3s + 1ms after it was stored  [lock gone]"},
+			[]trace.Kind{trace.KindLapse, trace.KindExpire}, []string{"3s A lease is over: 3s since it asked at 0s", "3.002s n1 A's record expires 3s + 1ms after it was stored  [lock gone]"},
 		},
 		{
 			"timeout", "naive-del", "  timeout: 250ms\n", "  - down: n1\n  - cut: {client: A}\n  - run: A\n",
@@ -542,7 +542,7 @@ func TestSettings(t *testing.T) {
 		{
 			"mangled tokens", "get-then-del", "  tokens: mangled\n", "  - run: A\n",
 			[]trace.Kind{trace.KindGranted, trace.KindReleaseFailed, trace.KindExpire},
-			[]string{"2ms A has the lock, token A1-*, lease until 10s", "1.004s A release failed: lock not held", "10.002s n1 expires 10s + 1ms after it was stored  [lock gone]"},
+			[]string{"2ms A has the lock, token A1-*, lease until 10s", "1.004s A release failed: lock not held", "10.002s n1 A's record expires 10s + 1ms after it was stored  [lock gone]"},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -262,7 +262,7 @@ func TestCrashTwice(t *testing.T) {
 		t.Errorf("frozen %v, and then:\n%s", w.Frozen(0), strings.Join(story(w)[events:], "\n"))
 	}
 	run(t, w) // its record expires: that is not its own doing
-	expectStory(t, w, "10.002 n1 expires 10s + 1ms after it was stored [lock gone]", trace.KindExpire)
+	expectStory(t, w, "10.002 n1 A's record expires 10s + 1ms after it was stored [lock gone]", trace.KindExpire)
 }
 
 // TestCrashWhilePaused: a pause that ends in a crash doesn't end otherwise.

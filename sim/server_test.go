@@ -19,7 +19,7 @@ func TestExpireEvent(t *testing.T) {
 	run(t, w)
 	expectStory(t, w, `
 		0.001 n1 A: SET k v NX PX 3000 = OK [k = v (3s left)]
-		3.002 n1 expires 3s + 1ms after it was stored [k gone]`, trace.KindExecute, trace.KindExpire)
+		3.002 n1 k expires 3s + 1ms after it was stored [k gone]`, trace.KindExecute, trace.KindExpire)
 	if r := w.State().LockRecord(0); r != nil {
 		t.Errorf("the state still has %+v", r)
 	}
@@ -32,7 +32,7 @@ func TestExpireTogether(t *testing.T) {
 		cmd("eval", "redis.call('SET', 'a', 1, 'PX', 5) redis.call('SET', 'b', 1, 'PX', 5) return redis.call('SET', 'c', 1, 'PX', 6)", 0)), "A"))
 	w.Wait(time.Second)
 	run(t, w)
-	expectStory(t, w, "1.007 n1 expires [a gone; b gone]\n1.008 n1 expires [c gone]", trace.KindExpire)
+	expectStory(t, w, "1.007 n1 expires [a gone; b gone]\n1.008 n1 c expires [c gone]", trace.KindExpire)
 }
 
 // TestBackwardClockStep prolongs what is stored: an expiry is an instant on the
@@ -47,7 +47,7 @@ func TestBackwardClockStep(t *testing.T) {
 		0.001  n1 A: SET lock v PX 3000 = OK [lock = v (3s left)]
 		1      n1 clock jumps by -10s [lock = v (12.001s left), expiry moved]
 		1.001  n1 A: PTTL lock = 12000
-		13.002 n1 expires [lock gone]`, trace.KindExecute, trace.KindExpire, trace.KindNodeStep)
+		13.002 n1 A's record expires [lock gone]`, trace.KindExecute, trace.KindExpire, trace.KindNodeStep)
 }
 
 // TestForwardClockStep ends at once what is thereby due, and shortens the rest.
@@ -56,10 +56,10 @@ func TestForwardClockStep(t *testing.T) {
 		by   time.Duration
 		want string
 	}{
-		{2001 * time.Millisecond, "1 n1 clock jumps by 2.001s [lock = v (0ms left), expiry moved]\n1.001 n1 A: PTTL lock = -2\n1.001 n1 expires [lock gone]"},
-		{2002 * time.Millisecond, "1 n1 clock jumps by 2.002s [lock = v (0ms left), expiry moved]\n1 n1 expires [lock gone]\n1.001 n1 A: PTTL lock = -2"},
-		{time.Hour, "1 n1 clock jumps by 1h0m0s [lock = v (0ms left), expiry moved]\n1 n1 expires [lock gone]\n1.001 n1 A: PTTL lock = -2"},
-		{time.Second, "1 n1 clock jumps by 1s [lock = v (1.001s left), expiry moved]\n1.001 n1 A: PTTL lock = 1000\n2.002 n1 expires [lock gone]"},
+		{2001 * time.Millisecond, "1 n1 clock jumps by 2.001s [lock = v (0ms left), expiry moved]\n1.001 n1 A: PTTL lock = -2\n1.001 n1 A's record expires [lock gone]"},
+		{2002 * time.Millisecond, "1 n1 clock jumps by 2.002s [lock = v (0ms left), expiry moved]\n1 n1 A's record expires [lock gone]\n1.001 n1 A: PTTL lock = -2"},
+		{time.Hour, "1 n1 clock jumps by 1h0m0s [lock = v (0ms left), expiry moved]\n1 n1 A's record expires [lock gone]\n1.001 n1 A: PTTL lock = -2"},
+		{time.Second, "1 n1 clock jumps by 1s [lock = v (1.001s left), expiry moved]\n1.001 n1 A: PTTL lock = 1000\n2.002 n1 A's record expires [lock gone]"},
 	} {
 		w := newWorld(t, configOf(toyDo(cmd("set", "lock", "v", "px", 3000), cmd("pttl", "lock")), "A"))
 		until(t, w, "A", trace.KindReceive)

@@ -3,6 +3,7 @@ package timeline
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"lockstep/sim/trace"
@@ -104,7 +105,7 @@ func (t *Timeline) Clashes(after, upTo int) bool {
 	return false
 }
 
-// Clash says in capitals what makes two believers a violation at a position: two are inside, or two leases
+// Clash says in capitals, with the count, what makes two believers a violation at a position: critical sections that overlap, or two leases that
 // run. It is empty where neither is so: that two clients believe is no violation by itself.
 func (t *Timeline) Clash(pos int) string {
 	live, inside := 0, 0
@@ -118,9 +119,9 @@ func (t *Timeline) Clash(pos int) string {
 	}
 	switch {
 	case inside > 1:
-		return fmt.Sprintf("%d INSIDE", inside)
+		return fmt.Sprintf("%s (%d)", strings.ToUpper(trace.OV.Name()), inside)
 	case live > 1:
-		return fmt.Sprintf("%d LEASES", live)
+		return fmt.Sprintf("%s (%d)", strings.ToUpper(trace.DG.Name()), live)
 	}
 	return ""
 }

@@ -171,7 +171,7 @@ var kinds = [...]row{
 		return fmt.Sprintf("the database has version %d from now on", e.Value)
 	}),
 
-	KindExpire: event("expire", byNode, func(t *Trace, e *Event) string { return "expires" + t.lifeOf(e) + t.changesText(e) }),
+	KindExpire: event("expire", byNode, func(t *Trace, e *Event) string { return t.expiring(e) + t.lifeOf(e) + t.changesText(e) }),
 	KindEvict:  fault("evict", byNode, saysChanges("evicts"), "it drops a key"),
 	KindFlush:  fault("script-flush", byNode, says("forgets its scripts"), "it forgets its scripts"),
 	KindStray:  fault("stray", byNode, saysChanges("stores what another program writes"), "another program writes the key"),

@@ -195,6 +195,26 @@ func (t *Trace) MarginOf(client, events int) string {
 	return ""
 }
 
+// expiring names what expires: a client's lock, by the client that has stored it, or another key. The server doesn't expire.
+func (t *Trace) expiring(e *Event) string {
+	if len(e.Changes) != 1 {
+		return "expires"
+	}
+	key := e.Changes[0].Key
+	for i := t.indexOf(e) - 1; i >= 0 && key == t.Key; i-- {
+		was := &t.Events[i]
+		for _, c := range was.Changes {
+			if was.Node == e.Node && c.Key == key && c.After != nil && (c.Before == nil || c.Before.Value != c.After.Value) {
+				if was.Client == None {
+					return "the record expires"
+				}
+				return t.Clients[was.Client] + "'s record expires"
+			}
+		}
+	}
+	return key + " expires"
+}
+
 // lifeOf says how long the record lived that an event drops, if its server's clock has counted as the others do:
 // the milliseconds that it was given, and the last of them through to its end.
 func (t *Trace) lifeOf(e *Event) string {

@@ -47,12 +47,27 @@ func DrawLadder(c *draw.Canvas, r draw.Rectangle, re *timeline.Timeline, pos int
 	l.columns = append(l.columns, x)
 	l.head(x, "store", draw.Strong)
 	text := x + ladderStep/2 + 1
+	l.explain(text + 2)
 	last := LadderRow(pos, r.H)
 	for y := last; y > 0 && pos > 0; y, pos = y-1, pos-1 {
 		l.row(r.Y+y, pos, text)
 	}
 	if last > 0 {
 		c.Put(r.X, r.Y+last, t.Pointer, draw.Here)
+	}
+}
+
+// explain says above the events what stands in the columns of nodes, and who the probe is, in the longest words for which there is room.
+func (l *ladder) explain(x int) {
+	nodes, probe := "under "+l.Nodes[0]+": whose record is there", ""
+	if i := len(l.Trace.Clients) - 1; l.Trace.Clients[i] == trace.Probe && l.Acts(i) {
+		probe = "; " + l.names[i] + ": the probe, which tests the lock at the end"
+	}
+	for _, text := range []string{nodes + probe, l.Nodes[0] + ": whose record" + draw.Either(probe != "", "; p: probe, a last test", ""), nodes} {
+		if room := l.r.X + l.r.W - x; draw.Width(text) <= room {
+			l.c.Text(x, l.r.Y, room, text, draw.Dim)
+			return
+		}
 	}
 }
 

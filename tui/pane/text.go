@@ -24,7 +24,7 @@ func StatusLine(r *timeline.Timeline, pos int, counted bool) draw.Line {
 	if client := r.Doer(e); client != trace.None {
 		k = draw.ClientInk(client)
 	}
-	last := draw.Either(now > e.At, "last: "+trace.Brief(e.At)+"  ", "") // time has passed since, and nothing else
+	last := draw.Either(now > e.At, "last event at "+trace.Brief(e.At)+": ", "") // time has passed since, and nothing else
 	return draw.Line{
 		draw.Text(" "+trace.Brief(now)+"  ", draw.Strong),
 		draw.Text(last, draw.Dim),

@@ -258,8 +258,8 @@ func (p *Player) DrawStatus(c *draw.Canvas, r draw.Rectangle) {
 	if len(event) > 2 || r.H < 4 {
 		event = []draw.Line{pane.ShortenedLine(line, r.W)}
 	}
-	l, band := pane.Holders(p.Run, p.Pos, p.State, r.W)
-	if r.H == 1 { // the event is in the diagram
+	l, band := pane.Holders(p.Run, p.Pos, p.State, r.W-min(p.plan.Wall.W, 1)) // a column of air beside the wall
+	if r.H == 1 {                                                             // the event is in the diagram
 		event = nil
 	}
 	c.Lines(draw.Rect(r.X, r.Y, r.W, len(event)), event, 0)
