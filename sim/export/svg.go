@@ -433,8 +433,8 @@ func (d *drawing) believers(l timeline.Lane, y int) {
 	}
 	for _, c := range d.clashes() {
 		d.rect("ls-flag", c.from, y+2, c.to-c.from, 22, c.what)
-		count, _, _ := strings.Cut(c.what, " ")
-		texts := []string{alarm + " " + c.what, count}
+		_, count, _ := strings.Cut(strings.TrimSuffix(c.what, ")"), "(")
+		texts := []string{alarm + " " + c.what, alarm + " " + count, count}
 		if textWidth(texts[0], normal)+8 > c.to-c.from {
 			texts = texts[1:]
 		}

@@ -59,7 +59,7 @@ func (n *Note) Prose() string {
 func (k NoteKind) String() string { return noteNames[k] }
 
 var phaseWords = [...]string{
-	PhaseIdle: "idle", PhaseAcquire: "asking for the lock", PhaseHold: "granted, outside the critical section",
+	PhaseIdle: "idle", PhaseAcquire: "asking for the lock", PhaseHold: "granted, not inside",
 	PhaseWork: "in the critical section", PhaseRelease: "releasing", PhaseExtend: "extending",
 }
 

@@ -207,7 +207,7 @@ func checkHolders(t *testing.T, p *Player, e *plainEvent, fail func(string, stri
 			inside++
 		}
 	}
-	loud := regexp.MustCompile(`!! [A-Z0-9 +]+ !!`).MatchString(said)
+	loud := regexp.MustCompile(`!! [A-Z0-9 +()]+ !!`).MatchString(said)
 	if clash := live > 1 || inside > 1; clash && !loud || loud && !clash && len(e.broke) == 0 {
 		fail("holders", "%q, with %d leases and %d inside", said, live, inside)
 	}
