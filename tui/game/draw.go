@@ -343,7 +343,7 @@ func (s *Game) doing(client, room int) string {
 	if thinks := text + ", thinks it has the lock"; draw.Width(thinks) <= room {
 		return thinks
 	}
-	text = strings.Replace(text, "outside the critical section", "outside", 1)
+	text = strings.Replace(text, "granted, not inside", "granted", 1)
 	return text + draw.Either(draw.Width(text)+draw.Width(", thinks it has the lock") <= room, ", thinks it has the lock", ", thinks it has it")
 }
 
