@@ -49,6 +49,22 @@ func Holders(r *timeline.Timeline, pos, width int) []draw.Line {
 	return lines
 }
 
+// HoldersAtEnd is that list at the end of a run, and nothing before it.
+func HoldersAtEnd(r *timeline.Timeline, pos, width int) []draw.Line {
+	if pos == 0 || pos < r.Last() {
+		return nil
+	}
+	return Holders(r, pos, width)
+}
+
+// Millisecond says of a record that expires why it has lived a millisecond longer than it was given, or nothing.
+func Millisecond(r *timeline.Timeline, pos int) string {
+	if e := r.Event(pos); e != nil && e.Kind == trace.KindExpire && strings.Contains(r.Text(e), " + 1ms ") {
+		return "The 1ms more: Redis keeps a record through its last millisecond."
+	}
+	return ""
+}
+
 // Client is what a client is doing, and what it thinks of the lock.
 func Client(t *trace.Trace, s *trace.State, i int) []draw.Line {
 	c := &s.Clients[i]

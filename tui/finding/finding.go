@@ -49,7 +49,9 @@ func (s *Finding) foreign() []key.Binding {
 }
 
 // FooterKeys are the keys that work here, the most useful first.
-func (s *Finding) FooterKeys() []key.Binding { return without(s.Player.FooterKeys(), s.foreign()) }
+func (s *Finding) FooterKeys() []key.Binding {
+	return screen.Without(s.Player.FooterKeys(), s.foreign())
+}
 
 // Help explains the screen and its keys.
 func (s *Finding) Help() screen.Page {
@@ -60,21 +62,6 @@ func (s *Finding) Help() screen.Page {
 		p.Title, about = "your moves with another lock", "The moves that you made in the game, adapted where this lock has other commands, event by event. "
 	}
 	p.About = about + p.About
-	p.Keys = without(p.Keys, s.foreign())
+	p.Keys = screen.Without(p.Keys, s.foreign())
 	return p
-}
-
-// without leaves out bindings, by their keys.
-func without(all, some []key.Binding) []key.Binding {
-	var rest []key.Binding
-	for _, b := range all {
-		keep := true
-		for _, s := range some {
-			keep = keep && b.Keys()[0] != s.Keys()[0]
-		}
-		if keep {
-			rest = append(rest, b)
-		}
-	}
-	return rest
 }

@@ -57,17 +57,12 @@ func DrawLadder(c *draw.Canvas, r draw.Rectangle, re *timeline.Timeline, pos int
 	}
 }
 
-// explain says above the events what stands in the columns of nodes, and who the probe is, in the longest words for which there is room.
+// explain says above the events what stands in the columns of nodes, and who the probe is, if there is room.
 func (l *ladder) explain(x int) {
-	nodes, probe := "under "+l.Nodes[0]+": whose record is there", ""
-	if i := len(l.Trace.Clients) - 1; l.Trace.Clients[i] == trace.Probe && l.Acts(i) {
-		probe = "; " + l.names[i] + ": the probe, which tests the lock at the end"
-	}
-	for _, text := range []string{nodes + probe, l.Nodes[0] + ": whose record" + draw.Either(probe != "", "; p: probe, a last test", ""), nodes} {
-		if room := l.r.X + l.r.W - x; draw.Width(text) <= room {
-			l.c.Text(x, l.r.Y, room, text, draw.Dim)
-			return
-		}
+	i := len(l.Trace.Clients) - 1
+	probe := draw.Either(l.Trace.Clients[i] == trace.Probe && l.Acts(i), "; "+l.names[i]+": probe, a last test", "")
+	if text, room := l.Nodes[0]+": whose record"+probe, l.r.X+l.r.W-x; draw.Width(text) <= room {
+		l.c.Text(x, l.r.Y, room, text, draw.Dim)
 	}
 }
 

@@ -70,11 +70,10 @@ func (p *Player) wish(r draw.Rectangle) (told, least int) {
 		}
 	}
 	lines, _ := s.Squeezed(room)
-	told = len(lines)
-	if list := p.holders(width); len(list) > 0 && r.H >= layout.RoomyHeight { // the list of events yields
-		told += len(list) + 1
+	if list := facts.HoldersAtEnd(p.Run, p.Pos, width-1); len(list) > 0 && r.H >= layout.RoomyHeight { // the list of events yields
+		return len(lines) + 1 + len(list), least
 	}
-	return told, least
+	return len(lines), least
 }
 
 // DiagramRows is how many of the rows on offer the diagram takes.
@@ -320,7 +319,7 @@ func (p *Player) scrolled(which panel, lines, rows, base int) int {
 
 func (p *Player) drawTold(c *draw.Canvas, r draw.Rectangle) {
 	lines := p.Narration(r.W, r.H)
-	if list := p.holders(r.W); len(list) > 0 && len(lines)+len(list) < r.H {
+	if list := facts.HoldersAtEnd(p.Run, p.Pos, r.W-1); len(list) > 0 && len(lines)+len(list) < r.H {
 		lines = append(append(lines, nil), list...)
 	}
 	top := 0
@@ -328,14 +327,6 @@ func (p *Player) drawTold(c *draw.Canvas, r draw.Rectangle) {
 		top = 1 // a line of air, if there is one to spare
 	}
 	c.Lines(draw.Rect(r.X, r.Y+top, r.W, r.H-top), lines, p.scrolled(panelTold, len(lines), r.H, 0))
-}
-
-// holders list at the end of a run who has held the lock when.
-func (p *Player) holders(width int) []draw.Line {
-	if p.Pos == 0 || p.Pos < p.Run.Last() {
-		return nil
-	}
-	return facts.Holders(p.Run, p.Pos, width-1)
 }
 
 // facts are the lines of the state in a pane of a width.

@@ -3,11 +3,11 @@ package player
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
+	"lockstep/tui/facts"
 	"lockstep/tui/pane"
 	"lockstep/tui/screen"
 	"lockstep/tui/told"
@@ -67,7 +67,10 @@ func (p *Player) story(width int, whole, listed bool) told.Story {
 		p.tellEnd(&t)
 		s.Hint = p.tellCourse(&t)
 	}
-	p.tellMillisecond(&t)
+	if text := facts.Millisecond(p.Run, p.Pos); text != "" && len(p.shown()) == 0 && !p.Teaching { // a class has an author's story to follow
+		t.Gap()
+		t.Add(draw.Dim, "", text)
+	}
 	marked := ""
 	for _, n := range p.Run.Said(p.Pos) {
 		if n.Kind == trace.NoteAsk && n.Answer != "" || n.Kind == trace.NoteMissed && p.forClass() { // it was asked before: see quiz; or it is for the author
@@ -249,17 +252,6 @@ func (p *Player) tellEnd(t *draw.Paragraphs) {
 	for _, b := range worst {
 		t.Add(draw.Plain, "", fmt.Sprintf("%s: %s", b.Code, b.Text))
 	}
-}
-
-// tellMillisecond says of a record that expires, and breaks nothing by that, why it has lived a millisecond longer than it was given.
-// A class has an author's story to follow.
-func (p *Player) tellMillisecond(t *draw.Paragraphs) {
-	e := p.Run.Event(p.Pos)
-	if p.Teaching || e == nil || e.Kind != trace.KindExpire || !strings.Contains(p.Run.Text(e), " + 1ms ") || len(p.shown()) > 0 {
-		return
-	}
-	t.Gap()
-	t.Add(draw.Dim, "", "The 1ms more: Redis keeps a record through its last millisecond.")
 }
 
 // tellCourse says at the end of a run that is a step of the course what that goes on with: that part is returned. Nobody in a room is to

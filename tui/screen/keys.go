@@ -167,3 +167,18 @@ func keyNames(b key.Binding) string {
 
 // ScrollPage is the number of lines that page up and page down scroll.
 const ScrollPage = 10
+
+// Without leaves out bindings, by their keys.
+func Without(all, some []key.Binding) []key.Binding {
+	var rest []key.Binding
+	for _, b := range all {
+		keep := true
+		for _, s := range some {
+			keep = keep && b.Keys()[0] != s.Keys()[0]
+		}
+		if keep {
+			rest = append(rest, b)
+		}
+	}
+	return rest
+}
