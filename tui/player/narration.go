@@ -82,9 +82,9 @@ func (p *Player) story(width int, whole, listed bool) told.Story {
 			continue // they have been read: what the clients think is to keep its rows where a property breaks
 		}
 		t.Gap()
-		mark := p.Run.Marked(&n, p.Pos, p.Run.Now(p.Pos))
-		p.tellNote(&t, n, draw.Either(mark != marked, mark, ""))
-		marked = mark
+		was := marked
+		marked = p.Run.Marked(&n, p.Pos, p.Run.Now(p.Pos))
+		p.tellNote(&t, n, draw.Either(marked != was, marked, ""))
 	}
 	if p.lesson != nil && p.Pos >= p.Run.Told() { // last, as it answers what the words above may ask
 		t.Gap()
@@ -95,10 +95,7 @@ func (p *Player) story(width int, whole, listed bool) told.Story {
 	p.quiz.Ask(&t, p.Pos, teller)
 	if len(t.Lines) == 0 && !p.Teaching {
 		k := &p.Keys
-		far := k.Next.Help().Key + " everything up to the next chapter"
-		if len(p.Run.Chapters) == 0 {
-			far = k.Last.Help().Key + " everything up to the end"
-		}
+		far := draw.Either(len(p.Run.Chapters) == 0, k.Last.Help().Key+" everything up to the end", k.Next.Help().Key+" everything up to the next chapter")
 		t.Add(draw.Dim, "", fmt.Sprintf("%s lets the next event happen, %s, and %s everything up to the next violation.", k.Forward.Help().Key, far, k.Violation.Help().Key))
 	}
 	s.Lines = t.Lines
