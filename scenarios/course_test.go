@@ -33,6 +33,7 @@ func TestCourseIsTrue(t *testing.T) {
 // Where the story is that one client was paused, no other one looks paused: in these runs, of which the first is
 // what the program opens on, nobody is kept from acting only because the script has another one act first.
 func TestTheStoryAlonePauses(t *testing.T) {
+	testenv.LongRaced(t)
 	for _, scenario := range []string{"late-release", "release-gap", "pause-past-ttl"} {
 		for _, lock := range []string{"naive-del", "get-then-del", "setpx-lua"} {
 			tr := cell{scenario, lock}.of(t)

@@ -7,6 +7,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"lockstep/sim/testenv"
 	"lockstep/tui/draw"
 	"lockstep/tui/picker"
 	"lockstep/tui/screen"
@@ -132,6 +133,7 @@ func TestNothingIsCutBelowTheList(t *testing.T) {
 
 // The list of locks to compare with says what the one at the cursor withstands, for which the cursor may begin there.
 func TestCompareSaysWhatALockWithstands(t *testing.T) {
+	testenv.LongRaced(t)
 	lib := tuitest.Only("setpx-lua", "fenced", "redlock")
 	app := tuitest.HandmadeApp(lib, tuitest.PlainTheme(false))
 	p := picker.Compare(app, lib.Named("pause-past-ttl"), lib.Strategy("setpx-lua"), 0)

@@ -433,6 +433,7 @@ func TestAfterTheWin(t *testing.T) {
 }
 
 func TestLevelScreens(t *testing.T) {
+	testenv.LongRaced(t)
 	tuitest.EachFrame(t, "level", func(t *testing.T, name string, w, h int, th *draw.Theme) {
 		a, _ := openLevelIn(t, w, h, th, "naive-del.FR.pause")
 		a.Press("i i enter i i enter i i enter")

@@ -8,10 +8,12 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"lockstep/sim/explore"
+	"lockstep/sim/testenv"
 )
 
 // Where no time can be let pass, the list of moves says why, in every window; where some can, it says nothing of it.
 func TestWhyTimeCantPass(t *testing.T) {
+	testenv.LongRaced(t)
 	a, s := openLevel(t, "timestamp-del.DG.crash")
 	said, reasons := 0, []string(nil)
 	for range 12 {
