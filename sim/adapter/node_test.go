@@ -45,7 +45,7 @@ func TestNodeRefuses(t *testing.T) {
 // TestNodeIsTheWorlds: whatever a lock in Node makes its tokens of, and by whatever means it waits, that
 // follows from what it is told.
 func TestNodeIsTheWorlds(t *testing.T) {
-	testenv.LongRaced(t)
+	testenv.Long(t)
 	t.Parallel()
 	for like, names := range map[string][]string{"uuid": {"int", "fill", "values"}, "sleeps": {"schedules", "aborts", "repeats"}} {
 		if !testenv.Whole() { // for time

@@ -119,7 +119,7 @@ func TestCertificateIsRefuted(t *testing.T) {
 		{"another one is in its place", func(c *certificate.Certificate) { c.Rows[1+rng.IntN(len(c.Rows)-1)].Digest[3]++ }, ""},
 		{"no need", func(c *certificate.Certificate) { c.Needs = certificate.Needs{} }, ""},
 	} {
-		if !testenv.Some(i, 2) {
+		if !testenv.Some(i, 3) {
 			continue
 		}
 		spoilt := *whole

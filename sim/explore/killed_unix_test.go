@@ -45,6 +45,7 @@ func TestKilledOnDisk(t *testing.T) {
 // TestDiskFull: a search for whose files there is no room fails and says why, and goes on from
 // its last level where there is.
 func TestDiskFull(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	const name = "setpx-lua twice"
 	work := diskWork{Name: name, Room: smallRoom, Dir: filepath.Join(t.TempDir(), "search"), FileSize: &syscall.Rlimit{Cur: 9000, Max: 9000}}
