@@ -48,17 +48,19 @@ func (p *Player) GuessKeys() []key.Binding {
 
 // guess takes a prediction, from 1. The first one counts for the score of the course.
 func (p *Player) guess(choice int) {
-	q := p.question()
+	q, on := p.quiz.At(p.Pos), p.Keys.Enter.Help().Key+" goes on."
 	switch {
-	case q == nil && p.quiz.At(p.Pos) != nil:
-		p.Notice = "You have answered: the first answer counts. " + p.Keys.Enter.Help().Key + " goes on."
+	case q != nil && (choice < 1 || choice > len(q.Choices)):
+		p.Notice = fmt.Sprintf("The choices are 1 to %d.", len(q.Choices))
+	case q != nil && p.quiz.GivenUp(p.Pos):
+		p.Notice = "The answer has been shown already, so none is taken now. " + on
+	case q != nil && p.question() == nil:
+		p.Notice = "You have answered: the first answer counts. " + on
 	case q == nil:
 		p.Notice = "No question is open here."
 		if past := p.quiz.Passed(p.Pos); past != nil {
 			p.Notice = "That was asked at " + trace.Brief(p.Run.When(past.Pos)) + ": " + p.Keys.Previous.Help().Key + " and " + p.Keys.Back.Help().Key + " go back to it."
 		}
-	case choice < 1 || choice > len(q.Choices):
-		p.Notice = fmt.Sprintf("The choices are 1 to %d.", len(q.Choices))
 	default:
 		p.quiz.Answer(p.Pos, choice-1)
 		if p.scores() {

@@ -94,6 +94,12 @@ func (z *Quiz) answered(q *timeline.Question) bool {
 	return is
 }
 
+// GivenUp reports whether the question at a position was passed without an answer of the reader's.
+func (z *Quiz) GivenUp(pos int) bool {
+	q := z.At(pos)
+	return q != nil && z.answered(q) && z.guesses[q.Pos] == None
+}
+
 // Answer takes the reader's prediction of the question at a position, or None to be shown it. The first
 // one stays.
 func (z *Quiz) Answer(pos, choice int) {
@@ -258,7 +264,7 @@ func (z *Quiz) Judge(t *draw.Paragraphs, pos int, by *Teller) {
 			z.judge(t, q, by)
 		case q.Script && q.Said == pos && !(z.early(q) && z.answered(q)): // else it has been told
 			t.Gap()
-			t.Add(draw.Good, "", z.truth(q))
+			t.Add(draw.Good, "", z.untold(q))
 			if q.Until == pos && !by.Known(q.Why) {
 				t.Add(draw.Plain, "  ", q.Why)
 			}
@@ -290,10 +296,16 @@ func (z *Quiz) judge(t *draw.Paragraphs, q *timeline.Question, by *Teller) {
 	}
 }
 
-// truth is a question with its right answer, after its instant where the screen shows an earlier one.
-func (z *Quiz) truth(q *timeline.Question) string {
-	right := q.Choices[q.Right]
-	text := draw.Either(q.Then != "", q.Then, q.Text) + " " + trace.Capital(right) + "."
+// untold is the answer to a script's question that nobody has answered. Who has come here by another way has never seen it asked: so
+// it is said which is which.
+func (z *Quiz) untold(q *timeline.Question) string { return z.stated(q, "Question: ", "Answer: ") }
+
+// truth is a question with its right answer.
+func (z *Quiz) truth(q *timeline.Question) string { return z.stated(q, "", "") }
+
+// stated is a question with its right answer, each after a word for it, after its instant where the screen shows an earlier one.
+func (z *Quiz) stated(q *timeline.Question, question, answer string) string {
+	text := question + draw.Either(q.Then != "", q.Then, q.Text) + " " + answer + trace.Capital(q.Choices[q.Right]) + "."
 	if q.At > z.run.Now(q.Said) {
 		return "(at " + trace.Brief(q.At) + ") " + text
 	}
