@@ -269,7 +269,7 @@ func TestComparisonOpensWhereTheRunsPart(t *testing.T) {
 			t.Errorf("where nothing fails it opens at %d: %q", film.Start, film.Poster)
 		}
 	}
-	if _, film, _ := (Page{}).contents(run); film.Poster != "Here it breaks." || film.Frames[film.Start].Clash != "OVERLAPPING CRITICAL SECTIONS (2)" {
+	if _, film, _ := (Page{}).contents(run); film.Poster != "Here it breaks." || film.Frames[film.Start].Clash != "OVERLAPPING CRITICAL SECTIONS" {
 		t.Errorf("alone it opens at %d: %q", film.Start, film.Poster)
 	}
 }

@@ -409,8 +409,7 @@ func (d *drawing) enough(l timeline.Lane, y int) {
 	for _, s := range d.spans(l) {
 		switch s.Kind {
 		case timeline.Enough:
-			name := d.Clients[s.Client]
-			d.bar(s, d.ink("ls-b", s.Client), y+4, 19, nil, d.ink("ls-t", s.Client), name+" has enough nodes", name)
+			d.bar(s, d.ink("ls-b", s.Client), y+4, 19, nil, d.ink("ls-t", s.Client), d.EnoughTexts(s.Client)...)
 		case timeline.Split:
 			d.bar(s, "ls-split", y+11, 5, nil, "")
 		}

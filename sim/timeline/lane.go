@@ -202,6 +202,34 @@ func (b Bar) Expiry() string {
 	return "expires " + trace.Brief(b.Expires)
 }
 
+// RecordTexts are what the bar of a record says that is on a node up to one position, seen from another: the longest first. Where it ended
+// before its expiry, that is not told: it is an instant at which nothing happened to it.
+func (t *Timeline) RecordTexts(b Bar, node, last, seen int) []string {
+	who := "?"
+	if b.Client != trace.None {
+		who = t.Clients[b.Client]
+	}
+	texts := []string{t.Key + "=" + who, who}
+	for pos := last + 1; pos <= seen; pos++ {
+		if n := t.Moments[pos].Nodes[node].bar(); n != b {
+			if b.Expires != trace.Never && n.Written != b.Written && t.Event(pos).Kind != trace.KindExpire {
+				return texts
+			}
+			break
+		}
+	}
+	return append([]string{texts[0] + ", " + b.Expiry()}, texts...)
+}
+
+// EnoughTexts are what the bar of a client says that has enough nodes. Where one master is enough, that is its record there.
+func (t *Timeline) EnoughTexts(client int) []string {
+	name := t.Clients[client]
+	if t.Need <= 1 {
+		return []string{t.Key + "=" + name, name}
+	}
+	return []string{name + " has enough nodes", name}
+}
+
 // Span is a stretch throughout which a lane shows the same bar: half-open, from
 // First up to but not including Next.
 type Span struct {

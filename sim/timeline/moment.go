@@ -105,7 +105,7 @@ func (t *Timeline) Clashes(after, upTo int) bool {
 	return false
 }
 
-// Clash says in capitals, with the count, what makes two believers a violation at a position: critical sections that overlap, or two leases that
+// Clash says in capitals, with the count if it is more than two, what makes two believers a violation at a position: critical sections that overlap, or two leases that
 // run. It is empty where neither is so: that two clients believe is no violation by itself.
 func (t *Timeline) Clash(pos int) string {
 	live, inside := 0, 0
@@ -117,11 +117,16 @@ func (t *Timeline) Clash(pos int) string {
 			inside++
 		}
 	}
-	switch {
-	case inside > 1:
-		return fmt.Sprintf("%s (%d)", strings.ToUpper(trace.OV.Name()), inside)
-	case live > 1:
-		return fmt.Sprintf("%s (%d)", strings.ToUpper(trace.DG.Name()), live)
+	code, clients := trace.OV, inside
+	if inside < 2 {
+		code, clients = trace.DG, live
 	}
-	return ""
+	switch name := strings.ToUpper(code.Name()); {
+	case clients < 2:
+		return ""
+	case clients == 2:
+		return name
+	default:
+		return fmt.Sprintf("%s: %d CLIENTS", name, clients)
+	}
 }

@@ -481,7 +481,7 @@ func (q *quiz) outcome(at int, text string) {
 // kind there is, or else by the end of the run: up to there a worse one could follow. Words that come later, and other
 // questions, decide nothing.
 func (q *quiz) worst(asked *Question) {
-	asked.Choices, asked.Lead, asked.Right = outcomes[:], "The worst that comes of it:", 0
+	asked.Choices, asked.Lead, asked.Right = outcomes[:], "At worst:", 0
 	asked.Until, asked.Why = q.Last(), "No property broke."
 	for _, b := range q.Breaches {
 		if n := int(b.Code.Harm()); n > asked.Right {

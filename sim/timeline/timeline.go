@@ -198,7 +198,7 @@ func (t *Timeline) Marked(n *trace.Note, pos int, shown time.Duration) string {
 		switch {
 		case at == pos && n.At == shown:
 			return "Next: "
-		case at == pos:
+		case at == pos && n.At > shown:
 			return "Next, at " + when + ": "
 		case at == 0 || n.At == shown:
 			return "In progress: "
@@ -208,6 +208,13 @@ func (t *Timeline) Marked(n *trace.Note, pos int, shown time.Duration) string {
 		return "(at " + when + ") " // in brackets: it is none of the author's words
 	}
 	return ""
+}
+
+// Past reports whether a note's words are told no more at a position: they led to what happened since, and the story is over, with other
+// beliefs or records than theirs or with the run.
+func (t *Timeline) Past(n *trace.Note, pos int) bool {
+	at := t.Before(n.Seq)
+	return at < pos && t.Over(pos) && !t.Over(at) && (t.Ended(pos) || !t.SameHolders(at, pos))
 }
 
 // leads reports whether anything happens between a note and the words after it.

@@ -521,7 +521,7 @@ func (m *Compare) story(width int, how telling) []draw.Line {
 	upper, pos := m.alignment.Runs[0], m.alignment.Steps[m.at][0]
 	marked := ""
 	for _, n := range upper.Said(pos) {
-		if n.Kind == trace.NoteMissed || n.Kind == trace.NoteAsk || !how.script { // nobody can answer here
+		if n.Kind == trace.NoteMissed || n.Kind == trace.NoteAsk || !how.script || upper.Past(&n, pos) { // nobody can answer here
 			continue
 		}
 		if how.gaps {

@@ -316,6 +316,9 @@ func (l Lane) label(t *trace.Trace) (name, what string) {
 		}
 		return t.Nodes[l.Index], "redis"
 	case timeline.Majority:
+		if t.Need <= 1 {
+			return "redis", "master"
+		}
 		return "redis", fmt.Sprintf("%d/%d", t.Need, len(t.Nodes))
 	case timeline.Believers:
 		return "believers", ""

@@ -35,7 +35,7 @@ func StatusLine(r *timeline.Timeline, pos int, counted bool) draw.Line {
 }
 
 // Shortened is an event's text that is to have room in a width: without the token of a grant, the time that a record has
-// left, or the record, rather than cut in the midst of what matters.
+// left, the record, or how long one that expires was there, rather than cut in the midst of what matters.
 func Shortened(text string, width int) string {
 	if draw.Width(text) <= width {
 		return text
@@ -45,6 +45,9 @@ func Shortened(text string, width int) string {
 			return what + ", " + lease
 		}
 		return text
+	}
+	if record, _, expires := strings.Cut(text, " expires "); expires {
+		return record + " expires"
 	}
 	what, record, stores := strings.Cut(text, "  [")
 	if !stores {

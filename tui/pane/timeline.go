@@ -370,8 +370,7 @@ func (tl *plot) drawBar(l timeline.Lane, y int, s timeline.Span) {
 		tl.bar(y, s, t.Down, draw.Dim)
 		tl.labels = append(tl.labels, label{y, s, draw.Dim, []string{" down "}, true}) // it says more than the commands that fail there
 	case timeline.Enough:
-		name := tl.Clients[s.Client]
-		tl.bar(y, s, t.Bar(s.Client), k, name+" has enough nodes", name)
+		tl.bar(y, s, t.Bar(s.Client), k, tl.EnoughTexts(s.Client)...)
 	case timeline.Split: // no client holds a lock on several nodes as long as they are split
 		tl.bar(y, s, t.Nobody, draw.Dim, "no majority")
 	}
@@ -426,12 +425,7 @@ func (tl *plot) drawClient(l timeline.Lane, y int) {
 // is gone, or gets another.
 func (tl *plot) drawRecord(y int, s timeline.Span, node int, k draw.Ink) {
 	at := func(column int) timeline.Node { return tl.Moments[tl.at[column]].Nodes[node] }
-	who := "?"
-	if s.Client != trace.None {
-		who = tl.Clients[s.Client]
-	}
-	label := tl.Key + "=" + who
-	tl.bar(y, s, tl.Theme.Bar(s.Client), k, label+", "+s.Expiry(), label, who)
+	tl.bar(y, s, tl.Theme.Bar(s.Client), k, tl.RecordTexts(s.Bar, node, tl.at[s.Next-1], tl.Pos)...)
 	before := &tl.Moments[tl.Axis.At(max(tl.offset-1, 0))].Nodes[node] // to the left of the window
 	if s.First > 0 {
 		n := at(s.First - 1)

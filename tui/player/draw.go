@@ -319,7 +319,11 @@ func (p *Player) scrolled(which panel, lines, rows, base int) int {
 
 func (p *Player) drawTold(c *draw.Canvas, r draw.Rectangle) {
 	lines := p.Narration(r.W, r.H)
-	if list := facts.HoldersAtEnd(p.Run, p.Pos, r.W-1); len(list) > 0 && len(lines)+len(list) < r.H {
+	list := facts.HoldersAtEnd(p.Run, p.Pos, r.W-1)
+	if len(lines)+len(list) >= r.H && p.offersHolders() {
+		list = []draw.Line{{draw.Text(" "+p.Keys.View.Help().Key, draw.Strong), draw.Text(" lists who held the lock when.", draw.Dim)}}
+	}
+	if len(list) > 0 && len(lines)+len(list) < r.H {
 		lines = append(append(lines, nil), list...)
 	}
 	top := 0

@@ -76,9 +76,9 @@ func (p *Player) story(width int, whole, listed bool) told.Story {
 		if n.Kind == trace.NoteAsk && n.Answer != "" || n.Kind == trace.NoteMissed && p.forClass() { // it was asked before: see quiz; or it is for the author
 			continue
 		}
-		if now := p.Run.Before(n.Seq); p.Run.Ended(p.Pos) && now < p.Pos && !p.Run.Over(now) {
+		if p.Run.Past(&n, p.Pos) {
 			continue // all of them have gone on since
-		} else if !whole && !p.Scrolls && now < p.Pos && len(p.shown()) > 0 {
+		} else if !whole && !p.Scrolls && p.Run.Before(n.Seq) < p.Pos && len(p.shown()) > 0 {
 			continue // they have been read: what the clients think is to keep its rows where a property breaks
 		}
 		t.Gap()

@@ -569,13 +569,21 @@ func (p *Player) Adjust(k tea.KeyMsg) {
 // View is the name of the view that is shown.
 func (p *Player) View() string { return viewNames[p.view] }
 
-// nextView is the view that the key for it leads to. The state is none where it has a pane beside the others.
+// nextView is the view that the key for it leads to. At the end that of the holders comes first. The state is none where it has a pane beside the others.
 func (p *Player) nextView() view {
-	next := (p.view + 1) % views
-	if next == viewState && !p.plan.State.Empty() {
-		return viewHolders
+	order := []view{viewTimeline, viewLadder, viewTrace, viewState, viewHolders}
+	if p.Run != nil && p.Run.Ended(p.Pos) { // who held the lock when is what one may still want to know
+		order = []view{viewTimeline, viewHolders, viewLadder, viewTrace, viewState}
 	}
-	return next
+	if !p.plan.State.Empty() {
+		order = slices.DeleteFunc(order, func(v view) bool { return v == viewState })
+	}
+	return order[(slices.Index(order, p.view)+1)%len(order)]
+}
+
+// offersHolders reports whether the key for the view leads to the list of holders, at the end of a run.
+func (p *Player) offersHolders() bool {
+	return p.Run != nil && p.Run.Ended(p.Pos) && p.nextView() == viewHolders
 }
 
 // ViewIsLast reports whether the key for it leads to the first view again.
@@ -854,7 +862,7 @@ func (p *Player) FooterKeys() []key.Binding {
 	if p.overflows {
 		list = slices.Insert(list, 1, screen.Pair(k.Up, k.Down, "more"))
 	}
-	on := screen.As(k.Enter, "go on")
+	on := screen.As(k.Enter, draw.Either(p.back != none && p.back != p.Pos, "back", "go on"))
 	proven := p.picked != none && len(p.Run.Breaches) > 0 && (p.Run.Breaches[p.picked].Pos == p.Pos || p.Pos > 0 && p.evidence(p.Run.Event(p.Pos).Seq) > 0)
 	switch {
 	case p.find.asking():
@@ -879,13 +887,19 @@ func (p *Player) FooterKeys() []key.Binding {
 		list = slices.Insert(list, 0, screen.As(k.NextStep, "course"), k.Compare)
 		named = true
 	}
+	if p.offersHolders() {
+		list = slices.Insert(list, min(1, len(list)), screen.As(k.View, "who held it"))
+	}
 	return append(list, p.otherKeys(named, proven)...)
 }
 
 // otherKeys are those of the footer that are as useful anywhere, but for those that it has already.
 func (p *Player) otherKeys(compare, evidence bool) []key.Binding {
 	k := &p.Keys
-	list := []key.Binding{screen.As(k.Strategy, "lock"), screen.As(k.View, p.NextView())}
+	list := []key.Binding{screen.As(k.Strategy, "lock")}
+	if !p.offersHolders() {
+		list = append(list, screen.As(k.View, p.NextView()))
+	}
 	if !compare {
 		list = append(list, k.Compare)
 	}
@@ -911,7 +925,7 @@ func (p *Player) Help() screen.Page {
 			"bars in one column are two holders. Everything here comes from the run's trace, which --plain prints.",
 		Keys: append([]key.Binding{
 			k.Forward, k.Back, k.Next, k.Previous, screen.As(k.Violation, "next violation"), k.Evidence, k.First, k.Last, k.Play, k.Faster, k.Slower,
-			screen.As(k.Guess, "predict the answer"), screen.As(k.Enter, "go on: to the next words, question, answer or violation"), screen.As(k.Teach, "questions for a class"), screen.As(k.Strategy, "another lock"), screen.As(k.Scenario, "another scenario"),
+			screen.As(k.Guess, "predict the answer"), screen.As(k.Enter, "go on: to the next words, question, answer, violation, or access that the store refuses"), screen.As(k.Teach, "questions for a class"), screen.As(k.Strategy, "another lock"), screen.As(k.Scenario, "another scenario"),
 			screen.As(k.Compare, "compare two locks"), screen.As(k.Sandbox, "your turn from here"), screen.As(k.Explore, "search all schedules"), k.Export, k.NextStep, screen.As(k.Present, "present the lesson"), screen.As(k.View, "next view"), k.Source, k.In, k.Out, screen.As(k.Search, "search the trace"), k.Match, k.MatchBack,
 			screen.As(k.Filter, "filter the trace"), k.Pane, k.Up, k.Down, k.PageUp, k.PageDown,
 		}, k.Always()...),

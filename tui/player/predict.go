@@ -15,10 +15,13 @@ import (
 )
 
 // Advance goes on by one key: to the next thing that is said, asked, answered or broken. A question on
-// which it is pressed is given up. It reports whether there was anything left.
+// which it is pressed is given up; from evidence it goes back to where that was called for. It reports whether there was anything left.
 func (p *Player) Advance() bool {
 	if p.Run == nil || p.Pos == p.Run.Last() {
 		return false
+	}
+	if p.LeaveEvidence() { // else it would walk once more through what has been seen
+		return true
 	}
 	p.quiz.Answer(p.Pos, quiz.None)
 	p.goTo(p.quiz.NextTold(p.Pos, p.forClass()))

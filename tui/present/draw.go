@@ -2,6 +2,7 @@ package present
 
 import (
 	"lockstep/tui/draw"
+	"lockstep/tui/facts"
 	"lockstep/tui/pane"
 )
 
@@ -120,6 +121,9 @@ func (p *Present) Draw(c *draw.Canvas, r draw.Rectangle) {
 		return
 	}
 	told = p.words(width, l.told.H)
+	if list := facts.HoldersAtEnd(p.Run, p.Pos, width); len(list) > 0 && len(told)+len(list) < l.told.H {
+		told = append(append(told, nil), list...)
+	}
 	if len(told) < l.told.H {
 		told = append([]draw.Line{nil}, told...)
 	}

@@ -118,7 +118,7 @@ func (z *Quiz) Passed(pos int) *timeline.Question {
 	return nil
 }
 
-// Next is where one key goes on to, in every screen: to the next words, question, answer, violation or refusal, and
+// Next is where one key goes on to, in every screen: to the next words, question, answer, violation or refusal (a client that is refused the lock is none: it may try often), and
 // else to the end.
 func (z *Quiz) Next(pos int) int {
 	to := z.run.NextRefusal(pos, z.ToViolation(pos, z.run.NextChapter(pos)))
