@@ -46,10 +46,10 @@ func Shortened(text string, width int) string {
 		}
 		return text
 	}
-	if record, _, expires := strings.Cut(text, " expires "); expires {
-		return record + " expires"
-	}
 	what, record, stores := strings.Cut(text, "  [")
+	if expired, _, expires := strings.Cut(what, " expires "); expires && draw.Width(what) > width {
+		return expired + " expires"
+	}
 	if !stores {
 		return text
 	}
