@@ -432,7 +432,10 @@ func (d *drawing) believers(l timeline.Lane, y int) {
 	}
 	for _, c := range d.clashes() {
 		d.rect("ls-flag", c.from, y+2, c.to-c.from, 22, c.what)
-		_, count, _ := strings.Cut(strings.TrimSuffix(c.what, ")"), "(")
+		_, count, more := strings.Cut(strings.TrimSuffix(c.what, " CLIENTS"), ": ")
+		if !more { // the two that it takes
+			count = "2"
+		}
 		texts := []string{alarm + " " + c.what, alarm + " " + count, count}
 		if textWidth(texts[0], normal)+8 > c.to-c.from {
 			texts = texts[1:]

@@ -297,12 +297,15 @@ func TestWordsAreMarkedUntilTheirEventsHaveHappened(t *testing.T) {
 	}{
 		{0, 0, 0, "Next: "}, {0, 3, 0, "In progress: "}, {0, tl.Last(), 12 * second, "(at 0s) "},
 		{1, 6, second, ""}, {1, 6, 0, "(at 1s) "}, // nothing happens before the next words
-		{2, 6, second, "Next: "}, {2, 6, 0, "Next, at 1s: "},
+		{2, 6, second, "Next: "}, {2, 6, 0, "Next, at 1s: "}, {2, 6, 5 * second, "In progress since 1s: "},
 		{2, 7, second, "In progress: "},
 		{2, tl.After(9), 11 * second, "In progress since 1s: "},
 		{2, tl.Last(), second, ""}, {2, tl.Last(), 12 * second, "(at 1s) "},
 		{3, 6, second, ""}, // a question tells nothing
 	} {
+		if past := tl.Past(&r.Notes[c.note], c.pos); past != (c.pos == tl.Last()) {
+			t.Errorf("note %d at %d: told no more: %t", c.note, c.pos, past)
+		}
 		if got := tl.Marked(&r.Notes[c.note], c.pos, c.shown); got != c.want {
 			t.Errorf("note %d at %d: %q, want %q", c.note, c.pos, got, c.want)
 		}
@@ -319,6 +322,9 @@ func TestClosingWordsAreNotMarked(t *testing.T) {
 	tl := New(&r.Trace)
 	if got := tl.Marked(&r.Notes[1], last, 12*second); got != "" {
 		t.Errorf("the story is over, and its last words are marked %q", got)
+	}
+	if tl.Past(&r.Notes[1], last) || tl.Past(&r.Notes[0], last-1) {
+		t.Error("words are not told although they close the story, or it goes on")
 	}
 	if got := tl.Marked(&r.Notes[0], last-1, 12*second); got != "In progress: " {
 		t.Errorf("before A's last event its words are marked %q", got)
@@ -338,5 +344,33 @@ func TestEndedOnlyOnceTheProbeHasGone(t *testing.T) {
 	}
 	if !tl.Ended(tl.Last()) {
 		t.Error("the probe has gone, and the run has not ended")
+	}
+}
+
+// A record tells its expiry as long as it is there, and when it has got there; not where something else ended it, and none before that.
+func TestRecordsTellNoExpiryThatTheyDidNotReach(t *testing.T) {
+	r := pausePastTTL()
+	r.add(13*second, trace.KindEvict, trace.None, drops)
+	tl := New(&r.Trace)
+	told := 0
+	for _, s := range tl.Spans(Lane{Kind: Record, Index: 0}) {
+		if s.Kind != Stored {
+			continue
+		}
+		there := tl.RecordTexts(s.Bar, 0, s.Next-1, s.Next-1)[0]
+		if there != "lock="+tl.Clients[s.Client]+", "+s.Expiry() {
+			t.Errorf("as long as it is there: %q", there)
+		}
+		if s.Next > tl.Last() {
+			continue
+		}
+		expired := tl.Event(s.Next).Kind == trace.KindExpire
+		if got := tl.RecordTexts(s.Bar, 0, s.Next-1, tl.Last())[0]; (got == there) != expired {
+			t.Errorf("after event %d: %q", s.Next, got)
+		}
+		told++
+	}
+	if told < 2 {
+		t.Errorf("only %d records end", told)
 	}
 }

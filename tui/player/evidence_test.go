@@ -114,3 +114,59 @@ func TestEvidenceIsLeftToWhereItWasCalledFor(t *testing.T) {
 		t.Errorf("from event %d it went back to %d:\n%s", at, p.Pos, a.View())
 	}
 }
+
+// The key that goes on leads back from the evidence, too, as what lies between has been seen.
+func TestEvidenceIsLeftByGoingOn(t *testing.T) {
+	a, p := openRun(t, 120, 40, "naive-del", "late-release")
+	a.Press("!")
+	at := p.Pos
+	a.Press("e")
+	if p.Pos == at || !strings.Contains(a.View(), "enter back") {
+		t.Errorf("the key that goes back is not told:\n%s", a.View())
+	}
+	if a.Press("enter"); p.Pos != at {
+		t.Errorf("from event %d it went back to %d", at, p.Pos)
+	}
+	if a.Press("enter"); p.Pos <= at {
+		t.Errorf("from event %d it went on to %d", at, p.Pos)
+	}
+}
+
+// A question whose answer was shown is none that was answered, a digit beyond its choices is told as that, and an answer comes with its
+// question to those who have not seen it asked.
+func TestGivenUpQuestionsAreNotAnswered(t *testing.T) {
+	a, p := openRun(t, 120, 40, "naive-del", "late-release")
+	for p.question() == nil {
+		a.Press("right")
+	}
+	asked := p.Pos
+	a.Press("enter")
+	for p.Pos > asked {
+		a.Press("left")
+	}
+	if a.Press("1"); !strings.Contains(a.View(), "The answer has been shown already, so none is taken now.") {
+		t.Errorf("the answer was shown:\n%s", a.View())
+	}
+	if a.Press("9"); !strings.Contains(a.View(), "The choices are 1 to ") {
+		t.Errorf("there are no nine choices:\n%s", a.View())
+	}
+	a, _ = openRun(t, 120, 40, "naive-del", "late-release")
+	a.Press("!")
+	if a.Press("enter"); !strings.Contains(a.View(), "Question: Whose record does Redis hold? Answer: No client's record.") {
+		t.Errorf("an answer without its question:\n%s", a.View())
+	}
+}
+
+// At the end of a run the key for the view leads to those who held the lock first, and the footer says so.
+func TestHoldersComeFirstAtTheEnd(t *testing.T) {
+	a, _ := openRun(t, 80, 24, "naive-del", "late-release")
+	if strings.Contains(a.View(), "who held it") {
+		t.Errorf("nobody has held it:\n%s", a.View())
+	}
+	if a.Press("G"); !strings.Contains(a.View(), "v who held it") {
+		t.Errorf("the key is not told:\n%s", a.View())
+	}
+	if a.Press("v"); !strings.Contains(a.View(), "who held the lock, up to ") {
+		t.Errorf("the key leads elsewhere:\n%s", a.View())
+	}
+}
