@@ -120,10 +120,7 @@ func (p *Present) Draw(c *draw.Canvas, r draw.Rectangle) {
 	if p.Run == nil {
 		return
 	}
-	told = p.words(width, l.told.H)
-	if list := facts.HoldersAtEnd(p.Run, p.Pos, width); len(list) > 0 && len(told)+len(list) < l.told.H {
-		told = append(append(told, nil), list...)
-	}
+	told = p.withHolders(p.words(width, l.told.H), width, l.told.H)
 	if len(told) < l.told.H {
 		told = append([]draw.Line{nil}, told...)
 	}
@@ -150,6 +147,15 @@ func (p *Present) Draw(c *draw.Canvas, r draw.Rectangle) {
 	p.beyond, p.page = max(len(told)-l.told.H, 0), l.told.H
 	p.scroll = max(min(p.scroll, p.beyond), 0)
 	c.Lines(inset(l.told, width), told, p.scroll)
+}
+
+// withHolders has the list of who held the lock when below the words that end a run, in rows that they leave.
+func (p *Present) withHolders(words []draw.Line, width, rows int) []draw.Line {
+	list := facts.HoldersAtEnd(p.Run, p.Pos, width)
+	if len(list) == 0 || len(words)+len(list) >= rows {
+		return words
+	}
+	return append(append(words, nil), list...)
 }
 
 // inset is a part with the prose's margin, where there are columns for one.

@@ -900,3 +900,19 @@ func TestDigitsPredict(t *testing.T) {
 		}
 	}
 }
+
+// The end of a run lists who held the lock when, where there is room.
+func TestEndListsTheHolders(t *testing.T) {
+	for _, h := range []int{40, 20} {
+		a, p, _ := open(t, 120, h)
+		for p.Pos < p.Run.Last() {
+			if strings.Contains(a.View(), "who held the lock, up to ") {
+				t.Fatalf("at event %d:\n%s", p.Pos, a.View())
+			}
+			a.Press("right")
+		}
+		if v := a.View(); strings.Contains(v, "who held the lock, up to ") != (h == 40) {
+			t.Errorf("%d rows:\n%s", h, v)
+		}
+	}
+}
