@@ -316,8 +316,8 @@ func (l Lane) label(t *trace.Trace) (name, what string) {
 		}
 		return t.Nodes[l.Index], "redis"
 	case timeline.Majority:
-		if t.Need <= 1 {
-			return "redis", "master"
+		if t.Need <= 1 { // no quorum: the master has the record
+			return "redis", ""
 		}
 		return "redis", fmt.Sprintf("%d/%d", t.Need, len(t.Nodes))
 	case timeline.Believers:

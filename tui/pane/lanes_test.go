@@ -92,3 +92,16 @@ func TestEndsOfLeaseAndRecordAreExplained(t *testing.T) {
 		}
 	}
 }
+
+// Where one master is enough, no row speaks of a quorum.
+func TestOneMasterIsNoQuorum(t *testing.T) {
+	run := tuitest.RealRun(t, "setpx-lua", "failover-wait")
+	for _, l := range timeline.New(run).Lanes() {
+		if name, what := (Lane{Lane: l}).label(run); l.Kind == timeline.Majority && (name != "redis" || what != "") {
+			t.Errorf("%q, %q", name, what)
+		}
+	}
+	if texts := timeline.New(run).EnoughTexts(0); texts[0] != run.Key+"=A" {
+		t.Errorf("%q", texts)
+	}
+}
