@@ -18,6 +18,7 @@ type Question struct {
 	Text    string
 	Hint    string // a sentence for those who don't know the words
 	Answers []Answer
+	Term    bool // the hint explains a word of the question
 }
 
 // Answer is one of the answers to a question.
@@ -34,9 +35,8 @@ type Answer struct {
 	several   bool                           // a lock can take one server of several
 	fits      func(strategies.Strategy) bool // nil fits all
 	damage    string                         // to what a stale write comes for those who give this answer; may be empty
-	harmless  string                         // why a remedy keeps what a lock still shows from doing harm
 	remedy    string                         // how to get there, where no lock is enough with the other answer; may be empty
-	cure      string                         // the remedy in a few words, behind the name of the lock that is enough with it
+	cure      string                         // a remedy that changes nothing of what one has, in a few words, behind the name of the lock that is enough with it
 }
 
 // basics are what every use of a lock requires: that a client's crash, its delays and its
@@ -55,36 +55,31 @@ var failovers = []string{"failover", "failover-wait", "failover-wait.acked", "sp
 
 // Questions are asked in this order.
 var Questions = [3]Question{
-	{"for", "Two holders at once", "Does a second holder only waste work, or does it do harm?", []Answer{
+	{Name: "for", Text: "Two holders at once", Hint: "Does a second holder only waste work, or does it do harm?", Answers: []Answer{
 		{Name: "efficiency", Text: "cost work twice", Example: "a report is computed twice, a cache is filled twice",
-			accepts:  trace.Verdict{trace.DG},
-			harmless: "a second execution has no effect then",
-			remedy:   "Make it harmless to do the work twice: the receiver ignores an idempotency key that it has seen",
-			cure:     "with an idempotency key"},
+			accepts: trace.Verdict{trace.DG},
+			remedy:  "make it harmless to do the work twice: the receiver ignores a request with an idempotency key that it has seen",
+			cure:    "with an idempotency key"},
 		{Name: "correctness", Text: "destroy something", Example: "a customer pays twice; two jobs change one balance, and one change is lost",
 			damage:  "a customer pays twice or a change is lost",
 			forbids: trace.Verdict{trace.SW}, scenarios: []string{"pause-past-ttl", "pause-after-check"}},
 	}},
-	{"token", "A fencing token", "A number that grows with each grant, so that a late write can be refused.", []Answer{
+	{Name: "token", Text: "A fencing token", Hint: "A number that grows with each grant, so that a late write can be refused.", Term: true, Answers: []Answer{
 		{Name: "no", Text: "can't be checked", Example: "what you protect takes all that arrives: a provider's payment API, a mail, a file. If a payment is both a provider's charge and a row in your table, answer for the one that can't be undone: the charge", fits: func(s strategies.Strategy) bool { return !s.Fences }},
 		{Name: "yes", Text: "can be checked", Example: "what you protect refuses a number lower than one it has seen: a table in your own database, say",
-			harmless:  "the resource refuses the late client then",
-			remedy:    "Have what the lock protects refuse a late client, by a fencing token or a version (UPDATE ... WHERE version = 7)",
-			cure:      "with a check of its fencing tokens",
+			remedy:    "have what the lock protects check a fencing token or a version (UPDATE ... WHERE version = 7)",
 			scenarios: []string{minted, "pause-replies-in-flight"}},
 	}},
-	{"servers", "Redis has", "A replica hears of a lock later: a failover to it can lose the lock.", []Answer{
+	{Name: "servers", Text: "Redis has", Hint: "A replica hears of a lock later: a failover to it can lose the lock.", Answers: []Answer{
 		{Name: "one", Text: "one server", Example: "a Redis without replicas; while it is down, nobody gets the lock",
-			fits:     func(s strategies.Strategy) bool { return s.Nodes == 1 && s.Replicas == 0 },
-			harmless: "your answers don't forbid it",
-			remedy:   "Keep the lock on a server without replicas: while that is down, nobody gets it",
-			cure:     "on a server without replicas", without: failovers},
+			fits:    func(s strategies.Strategy) bool { return s.Nodes == 1 && s.Replicas == 0 },
+			remedy:  "keep the lock on a server without replicas (while that is down, nobody gets it)",
+			without: failovers},
 		{Name: "replicas", Text: "replicas", Example: "a master with replicas, of which one takes over when it dies (Sentinel, Cluster)",
 			fits: func(s strategies.Strategy) bool { return s.Nodes == 1 }, scenarios: failovers},
 		{Name: "separate", Text: "separate servers", Example: "five of your own on machines that fail apart, none a replica of another",
 			fits:   func(s strategies.Strategy) bool { return s.Replicas == 0 },
-			remedy: "Keep the lock on several servers that fail apart, none a replica of another",
-			cure:   "on several servers without replicas",
+			remedy: "keep the lock on several servers that fail apart, none a replica of another",
 			wants:  trace.Verdict{trace.UA, trace.DN}, scenarios: []string{"minority-down", setBack}, without: failovers, several: true},
 	}},
 }
@@ -232,20 +227,20 @@ type Run struct {
 // Advice is a recommendation, and the runs behind it.
 type Advice struct {
 	Answers Answers
-	Lock    strategies.Strategy // the recommended lock, or the one that comes nearest
+	Lock    strategies.Strategy // the recommended lock: if it is not enough, that which the first of Instead makes enough, or else the one that comes nearest
 	Enough  bool                // no run of Lock shows a forbidden code
 	Runs    []Run               // of Lock, in the order of the scenarios, without those that test nothing of it
 	Others  []Rejected          // the other locks that fit, in the order of the catalogue
-	Instead []Instead           // if Lock is not enough: single answers with which some lock would be
+	Instead []Instead           // if Lock is not enough: other answers, as few as it takes, with which some lock would be
 }
 
-// Instead is another answer to one question, and the lock that would then be enough.
+// Instead is a set of answers of which some are others than those given, and the lock that would then be enough.
 type Instead struct {
-	Question, Answer int
-	Lock             strategies.Strategy
-	Shown            *Run  // of that lock, under the scenario in which the nearest one fails worst; nil if there is none
-	Runs             []Run // of that lock: what these show of unwanted codes is its price
-	One              bool  // it takes one of several servers
+	Answers Answers
+	Changed []int // the questions with another answer
+	Lock    strategies.Strategy
+	Runs    []Run // of that lock: what these show of unwanted codes is its price
+	One     bool  // it takes one of several servers
 }
 
 // Rejected is a lock that was not recommended.
@@ -265,52 +260,81 @@ type candidate struct {
 
 // Decide recommends one of the locks. Of those without a forbidden code it takes the
 // one with the fewest unwanted ones, and of these the simplest. If there is none, Enough is
-// false, and the lock is the one whose worst forbidden code is the least, in the fewest runs.
+// false, and the lock is the one that a change of what the lock protects makes enough: its runs show why it takes that. Where nothing
+// does, it is the one whose worst forbidden code is the least, in the fewest runs.
 func Decide(a Answers, locks []strategies.Strategy, outcome Outcome) Advice {
-	advice := decide(a, locks, outcome)
-	if advice.Enough {
-		return advice
+	all := candidates(a, locks, outcome)
+	if len(all) == 0 {
+		return Advice{Answers: a}
 	}
-	for q := range a {
-		for _, other := range a.others(q, a[q]) {
-			if d := decide(other, locks, outcome); d.Enough {
-				advice.Instead = append(advice.Instead, Instead{q, other[q], d.Lock, advice.sameRun(d.Runs), d.Runs, d.ofSeveral()})
-			}
+	best := slices.MinFunc(all, compare)
+	instead := []Instead(nil)
+	if best.worst() != nil {
+		instead = insteads(a, locks, outcome)
+	}
+	if len(instead) > 0 {
+		if i := slices.IndexFunc(all, func(c candidate) bool { return c.lock.Name == instead[0].Lock.Name }); i >= 0 {
+			best = all[i]
 		}
 	}
-	all := slices.Clone(advice.Instead)
-	advice.Instead = slices.DeleteFunc(advice.Instead, func(i Instead) bool { return i.repeats(all) })
+	advice := adviseOf(a, all, best)
+	advice.Instead = instead
 	return advice
 }
 
-// repeats reports whether another answer to the same question comes to the same: a lock on one of several servers is that lock
+// insteads are the other answers with which some lock is enough: single ones, and pairs of which neither is enough alone.
+func insteads(a Answers, locks []strategies.Strategy, outcome Outcome) (all []Instead) {
+	var alone [len(Questions)]bool // by question: another answer to it is enough
+	try := func(other Answers, changed ...int) {
+		if c := candidates(other, locks, outcome); len(c) > 0 {
+			if d := adviseOf(other, c, slices.MinFunc(c, compare)); d.Enough {
+				all = append(all, Instead{other, changed, d.Lock, d.Runs, d.ofSeveral()})
+			}
+		}
+	}
+	for q := range a {
+		n := len(all)
+		for _, other := range a.others(q, a[q]) {
+			try(other, q)
+		}
+		alone[q] = len(all) > n
+	}
+	for q := range a {
+		for r := q + 1; r < len(a); r++ {
+			if alone[q] || alone[r] {
+				continue
+			}
+			for _, one := range a.others(q, a[q]) {
+				for _, both := range one.others(r, a[r]) {
+					try(both, q, r)
+				}
+			}
+		}
+	}
+	found := slices.Clone(all)
+	return slices.DeleteFunc(all, func(i Instead) bool { return i.repeats(found) })
+}
+
+// repeats reports whether other answers to the same questions come to the same: a lock on one of several servers is that lock
 // on one server.
 func (i *Instead) repeats(all []Instead) bool {
-	return i.One && slices.ContainsFunc(all, func(o Instead) bool { return !o.One && o.Question == i.Question && o.Lock.Name == i.Lock.Name })
+	return i.One && slices.ContainsFunc(all, func(o Instead) bool {
+		return !o.One && slices.Equal(o.Changed, i.Changed) && o.Lock.Name == i.Lock.Name
+	})
 }
 
-// sameRun is that of another lock's runs which is under the scenario in which this lock fails worst.
-func (a *Advice) sameRun(runs []Run) *Run {
-	nearest := candidate{a.Lock, a.Runs}
-	worst := nearest.worst()
-	i := slices.IndexFunc(runs, func(r Run) bool { return worst != nil && r.Scenario == worst.Scenario })
-	if i < 0 {
-		return nil
-	}
-	return &runs[i]
-}
-
-func decide(a Answers, locks []strategies.Strategy, outcome Outcome) Advice {
-	var all []candidate
+// candidates are the locks that can be used, with their runs.
+func candidates(a Answers, locks []strategies.Strategy, outcome Outcome) (all []candidate) {
 	for _, lock := range locks {
 		if a.Fits(lock) {
 			all = append(all, candidate{lock, a.runs(lock, outcome)})
 		}
 	}
-	if len(all) == 0 {
-		return Advice{Answers: a}
-	}
-	best := slices.MinFunc(all, compare)
+	return all
+}
+
+// adviseOf has one of the candidates as the lock, and the others as those that are not recommended.
+func adviseOf(a Answers, all []candidate, best candidate) Advice {
 	advice := Advice{Answers: a, Lock: best.lock, Enough: best.worst() == nil, Runs: best.runs}
 	advice.dropIdle()
 	for _, c := range all {

@@ -14,11 +14,13 @@ import (
 type Rest struct {
 	Made, Pending int   // their number, and that of those whose outcome isn't known yet
 	Shown         []Run // those that show a code that the answers forbid
+
+	scenarios []string // all, of which the answers cite some
 }
 
 // Rest counts the lock's runs under those of the scenarios that the answers don't cite.
 func (a *Advice) Rest(scenarios []string, outcome Outcome) Rest {
-	rest := Rest{Shown: a.Elsewhere(scenarios, outcome)}
+	rest := Rest{Shown: a.Elsewhere(scenarios, outcome), scenarios: scenarios}
 	cited, without := a.Answers.Scenarios(), a.Answers.Without()
 	for _, name := range scenarios {
 		if slices.Contains(cited, name) || slices.Contains(without, name) {
@@ -40,62 +42,86 @@ func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) st
 		return []string{"There is no such lock."}
 	}
 	all := []string{a.Headline(true)}
-	if a.Enough {
-		all = append(all, a.Unspoken(rest, outcome, name, whole))
-		if outside := a.outside(whole); outside != "" {
-			all = append(all, outside)
+	if !a.Enough {
+		for n := range a.Instead {
+			all = append(all, a.instead(n, rest, outcome, name))
 		}
-		all = append(all, a.covered(whole))
-	} else {
-		all = append(all, a.fails(name, whole))
+		return append(all, a.fails(rest))
 	}
+	all = append(all, a.Unspoken(rest, outcome, name))
+	if outside := a.outside(whole); outside != "" {
+		all = append(all, outside)
+	}
+	all = append(all, a.covered(whole))
 	if why := a.whyOne(name); why != "" {
 		all = append(all, why)
 	}
-	for _, i := range a.Instead {
-		all = append(all, i.text(name, whole))
-	}
-	if unwanted := where(a.Runs, func(r *Run) trace.Verdict { return r.Unwanted }, name, ""); unwanted != "" {
+	if unwanted := where(a.Runs, func(r *Run) trace.Verdict { return r.Unwanted }, name); unwanted != "" {
 		all = append(all, "Its price: "+unwanted+".")
-	}
-	if !a.Enough {
-		all = append(all, a.Unspoken(rest, outcome, name, whole))
 	}
 	return all
 }
 
-// Headline says what to use: one lock, or, where none is enough alone, each lock with that which makes it enough. It can say what
-// kind of lock a single one is.
+// Headline says what to use: one lock, or, where none is enough alone, that with which one is. It can say what
+// kind of lock it is.
 func (a *Advice) Headline(summary bool) string {
-	if a.Enough {
-		if summary {
-			return fmt.Sprintf("Use %s: %s.", a.Lock.Name, a.Lock.Summary)
-		}
-		return "Use " + a.Lock.Name + "."
-	}
-	var cures []string
-	for _, i := range a.Instead {
-		cures = append(cures, i.Lock.Name+" "+Questions[i.Question].Answers[i.Answer].cure)
-	}
-	if cures == nil {
+	text := ""
+	switch cured := a.Cured(); {
+	case a.Enough:
+		text = "Use " + a.Lock.Name
+	case cured == "":
 		return "No lock alone is enough."
+	default:
+		text = "No lock alone is enough: use " + cured
 	}
-	return "No lock alone is enough: use " + strings.Join(cures, ", or ") + "."
+	if summary && a.Enough {
+		text += ": " + a.Lock.Summary
+	}
+	return text + "."
 }
 
-// fails says of the lock that comes nearest where it fails and to what that comes.
-func (a *Advice) fails(name func(string) string, whole bool) string {
-	failed := (&candidate{a.Lock, a.Runs}).failed()
-	text := fmt.Sprintf("Alone, %s comes nearest", a.Lock.Name)
-	if whole {
-		text += fmt.Sprintf(" (%s)", a.Lock.Summary)
+// Cured is the lock that is not enough alone with that which makes it enough: "" if there is nothing that does.
+func (a *Advice) Cured() string {
+	if len(a.Instead) == 0 {
+		return ""
 	}
-	worst := func(r *Run) trace.Verdict { return r.Broken[:min(len(r.Broken), 1)] }
-	text += fmt.Sprintf(". Of the %d misfortunes about your answers it fails in %d: %s.", len(a.Runs), failed, where(a.Runs, worst, name, a.damage()))
-	if whole {
-		text += " Every other lock fails, too."
+	i := &a.Instead[0]
+	if cure := i.answer(0).cure; cure != "" {
+		return i.Lock.Name + " " + cure
 	}
-	return text
+	return ""
+}
+
+// fails says of a lock that isn't enough where it fails and to what that comes, and that no other would do better: the runs that are
+// listed are its own.
+func (a *Advice) fails(rest *Rest) string {
+	var codes trace.Verdict
+	for _, r := range a.Runs {
+		codes = append(codes, r.Broken[:min(len(r.Broken), 1)]...)
+	}
+	codes = slices.Compact(codes.Sorted())
+	text := fmt.Sprintf("Alone, every lock fails: %s in %d of the %d misfortunes about your answers, by %s", a.Lock.Name, (&candidate{a.Lock, a.Runs}).failed(), len(a.Runs), a.harm(codes))
+	switch n := len(rest.Shown); {
+	case rest.Pending > 0:
+		return text + fmt.Sprintf("; %d of the runs that no question is about %s still to come.", rest.Pending, pick(rest.Pending == 1, "is", "are"))
+	case n == 0:
+		return text + "."
+	default:
+		return text + fmt.Sprintf(", and in %s, which no question is about.", pick(n == 1, "the run listed last", fmt.Sprintf("the %d runs listed last", n)))
+	}
+}
+
+// harm are codes with their names, and with that to which a stale write comes.
+func (a *Advice) harm(codes trace.Verdict) string {
+	var all []string
+	for _, c := range codes {
+		words := named(trace.Verdict{c})
+		if damage := a.damage(); c == trace.SW && damage != "" {
+			words = fmt.Sprintf("%s (%s: %s)", c.Name(), c, damage)
+		}
+		all = append(all, words)
+	}
+	return trace.List(all)
 }
 
 // damage is to what a stale write comes, by the answers: "" if they don't say that it does harm.
@@ -157,6 +183,9 @@ func inWords(codes trace.Verdict) string {
 		switch c {
 		case trace.OV:
 			words = "two at work at once"
+			if !slices.Contains(codes, trace.DG) { // or one would take it for that
+				words += " after a pause past the lease, which no lock prevents"
+			}
 		case trace.BD:
 			words = "waiting until a dead holder's lease is over"
 		}
@@ -226,27 +255,45 @@ func (a *Advice) whyOne(name func(string) string) string {
 	return text + "withstands no more of what decides here, and takes more."
 }
 
-// text says what to do, which lock is enough then, and at what price; as a whole also what that lock shows where the
-// nearest one fails.
-func (i *Instead) text(name func(string) string, whole bool) string {
-	answer := &Questions[i.Question].Answers[i.Answer]
-	text := fmt.Sprintf("If you can, %s. Then %s is enough", lower(answer.remedy), i.Lock.Name)
+// answer is the one to the nth of the questions with another answer.
+func (i *Instead) answer(n int) *Answer {
+	q := i.Changed[n]
+	return &Questions[q].Answers[i.Answers[q]]
+}
+
+// instead says what to do, which lock is enough then, and at what price. Of the first one, which is the recommendation, it says on which
+// conditions; the others change what one has, and so the answers.
+func (a *Advice) instead(n int, rest *Rest, outcome Outcome, name func(string) string) string {
+	i := &a.Instead[n]
+	var remedies, answers []string
+	for c, q := range i.Changed {
+		remedies = append(remedies, i.answer(c).remedy)
+		answers = append(answers, fmt.Sprintf("\"%s %s\"", Questions[q].Text, i.answer(c).Text))
+	}
+	if n == 0 && a.Cured() != "" {
+		remedy := remedies[0]
+		return strings.ToUpper(remedy[:1]) + remedy[1:] + ". Then " + i.Lock.Name + " is enough" + i.condition(rest, outcome)
+	}
+	text := fmt.Sprintf("%sf you can, %s, and answer %s: then %s is enough", pick(n == 0, "I", "Or, i"), trace.List(remedies), trace.List(answers), i.Lock.Name)
 	if i.One {
 		text += ", on one of your servers"
 	}
-	if i.Shown != nil && whole {
-		under := name(i.Shown.Scenario)
-		if len(i.Shown.Verdict) == 0 {
-			text += fmt.Sprintf(": under %s nothing breaks", under)
-		} else {
-			text += fmt.Sprintf(": %s, so that what it still shows under %s does no harm (%s)", answer.harmless, under, named(i.Shown.Verdict))
-		}
-	}
 	text += "."
-	if unwanted := where(i.Runs, func(r *Run) trace.Verdict { return r.Unwanted }, name, ""); unwanted != "" {
+	if unwanted := where(i.Runs, func(r *Run) trace.Verdict { return r.Unwanted }, name); unwanted != "" {
 		text += " Its price: " + unwanted + "."
 	}
 	return text
+}
+
+// condition ends a sentence that says that the lock is enough, with what has to be ruled out for that, once it is known.
+func (i *Instead) condition(rest *Rest, outcome Outcome) string {
+	then := Advice{Answers: i.Answers, Lock: i.Lock}
+	its := then.Rest(rest.scenarios, outcome)
+	mishaps, _ := then.Mishaps(its.Shown)
+	if its.Pending > 0 || len(mishaps) == 0 {
+		return "."
+	}
+	return " as long as you can rule out " + trace.List(mishaps) + "."
 }
 
 // named are codes with their names: "stale write (SW), double grant (DG)".
@@ -350,26 +397,21 @@ func (a *Advice) outside(whole bool) string {
 	return "The token protects only what checks it: your table, and not a provider's charge or a mail. Give these an idempotency key, so that a second one has no effect."
 }
 
-// Unspoken says on which conditions a lock is enough, or in what else one that isn't fails, by the runs that no question is
+// Unspoken says on which conditions a lock is enough, by the runs that no question is
 // about: a lock that is enough for the answers need not withstand those. All conditions are named, however little room there is, as
 // nobody can rule out a mishap that isn't.
-func (a *Advice) Unspoken(rest *Rest, outcome Outcome, name func(scenario string) string, whole bool) string {
+func (a *Advice) Unspoken(rest *Rest, outcome Outcome, name func(scenario string) string) string {
 	mishaps, _ := a.Mishaps(rest.Shown)
 	n := len(rest.Shown)
-	runs := pick(n == 1, "the run listed last", fmt.Sprintf("the %d runs listed last", n))
 	switch {
 	case rest.Pending > 0: // about as long as what takes its place
-		return fmt.Sprintf("%s isn't known yet: %d of the runs that no question is about %s still to come.",
-			pick(a.Enough, "What you have to rule out for that", "In what else it fails"), rest.Pending, pick(rest.Pending == 1, "is", "are"))
+		return fmt.Sprintf("What you have to rule out for that isn't known yet: %d of the runs that no question is about %s still to come.",
+			rest.Pending, pick(rest.Pending == 1, "is", "are"))
 	case n == 0:
 		return fmt.Sprintf("None of the %d runs that no question is about shows what your answers forbid, either.", rest.Made)
-	case a.Enough:
-		text := fmt.Sprintf("It is enough as long as you can rule out %s: it fails in %s.", trace.List(mishaps), runs)
-		return text + a.spared(rest.Shown, outcome, name)
-	case whole:
-		return fmt.Sprintf("No question is about %s, and it fails there, too, in %s.", trace.List(mishaps), runs)
 	}
-	return fmt.Sprintf("It fails, too, in %s, which no question is about.", runs)
+	text := fmt.Sprintf("It is enough as long as you can rule out %s: it fails in %s.", trace.List(mishaps), pick(n == 1, "the run listed last", fmt.Sprintf("the %d runs listed last", n)))
+	return text + a.spared(rest.Shown, outcome, name)
 }
 
 func pick(first bool, a, b string) string {
@@ -400,7 +442,7 @@ func (a *Advice) spared(failed []Run, outcome Outcome, name func(scenario string
 
 // Price is what a lock that is enough shows in the runs that decide of what the answers would rather not have: "" if nothing.
 func (r *Rejected) Price(name func(scenario string) string) string {
-	return where(r.Runs, func(r *Run) trace.Verdict { return r.Unwanted }, name, "")
+	return where(r.Runs, func(r *Run) trace.Verdict { return r.Unwanted }, name)
 }
 
 // elsewhereBest is the lock that, among the others that are enough, shows something forbidden in the fewest of some runs,
@@ -522,9 +564,9 @@ func (a *Advice) Holding() []int {
 	})
 }
 
-// where lists codes with the scenarios that show them: "stale write (SW) under a, b; foreign release (FR) under c". A stale write can
-// have with it to what it comes. It is empty if there are none.
-func where(runs []Run, codes func(*Run) trace.Verdict, name func(string) string, damage string) string {
+// where lists codes with the scenarios that show them: "stale write (SW) under a, b; foreign release (FR) under c". It is empty if
+// there are none.
+func where(runs []Run, codes func(*Run) trace.Verdict, name func(string) string) string {
 	var parts []string
 	for _, c := range trace.Codes {
 		var names []string
@@ -533,17 +575,9 @@ func where(runs []Run, codes func(*Run) trace.Verdict, name func(string) string,
 				names = append(names, name(runs[i].Scenario))
 			}
 		}
-		if len(names) == 0 {
-			continue
+		if len(names) > 0 {
+			parts = append(parts, fmt.Sprintf("%s under %s", named(trace.Verdict{c}), strings.Join(names, ", ")))
 		}
-		words := named(trace.Verdict{c})
-		if c == trace.SW && damage != "" {
-			words = fmt.Sprintf("%s (%s: %s)", c.Name(), c, damage)
-		}
-		parts = append(parts, fmt.Sprintf("%s under %s", words, strings.Join(names, ", ")))
 	}
 	return strings.Join(parts, "; ")
 }
-
-// lower is a sentence's beginning within another sentence.
-func lower(s string) string { return strings.ToLower(s[:1]) + s[1:] }

@@ -14,11 +14,15 @@ import (
 type lead struct {
 	lock   string
 	enough bool
+	cured  string // the lock with what makes it enough, if it isn't
 }
 
 func (l lead) String() string {
-	if l.enough {
+	switch {
+	case l.enough:
 		return l.lock
+	case l.cured != "":
+		return nothing + ": " + l.cured
 	}
 	return nothing + " (nearest: " + l.lock + ")"
 }
@@ -37,7 +41,7 @@ func (d *Decide) leadOf(answers advice.Answers) (lead, bool) {
 	if waiting > 0 {
 		return lead{}, false
 	}
-	d.led[answers] = lead{a.Lock.Name, a.Enough}
+	d.led[answers] = lead{a.Lock.Name, a.Enough, a.Cured()}
 	return d.led[answers], true
 }
 
@@ -112,15 +116,15 @@ func (l leads) sentence(open bool) string {
 	case l.locks == nil:
 		return "N" + nothing[1:] + " then" + whatever
 	case l.none:
-		return undecided + ": " + l.either() + ", or " + nothing
+		return undecided + " whether " + l.either() + " is enough, or no lock alone"
 	case !l.settled():
-		return undecided + ": " + l.either()
+		return undecided + " between " + l.either()
 	}
 	return "The lock is " + l.locks[0] + " then" + whatever
 }
 
-// table has a row for each combination of answers to the other open questions, with its lock; and with the nearest one where none
-// is enough, if so many columns have room for that. It is nil until that is known, and where there is just one.
+// table has a row for each combination of answers to the other open questions, with its lock; and with what makes one enough where
+// none is alone, if so many columns have room for that. It is nil until that is known, and where there is just one.
 func (d *Decide) table(question, answer, width int) (rows []draw.Line) {
 	var widths [questions]int
 	for i, q := range advice.Questions {
@@ -170,6 +174,11 @@ func (d *Decide) ask(t *draw.Paragraphs, asked, width, rows int) {
 		t.Lines = nil
 		next := draw.Either(asked == 1, ", and a lock is named.", ", and the cursor goes on.")
 		t.Add(draw.Strong, "", draw.Plural(asked, "question")+" to answer (?): press "+d.either()+next)
+		for i, q := range advice.Questions {
+			if q.Term && !d.given[i] && i != d.at { // at the cursor the rule has it
+				t.Add(draw.Dim, "", q.Text+": "+lower(q.Hint))
+			}
+		}
 		t.Gap()
 		d.describe(t, much, width)
 		if len(t.Lines) <= rows {
@@ -177,6 +186,9 @@ func (d *Decide) ask(t *draw.Paragraphs, asked, width, rows int) {
 		}
 	}
 }
+
+// lower is a sentence's beginning within another sentence.
+func lower(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
 // describe has the answers to the question at the cursor, one below the other or, in a wide window, side by side.
 func (d *Decide) describe(t *draw.Paragraphs, much detail, width int) {

@@ -137,7 +137,8 @@ func (d *Decide) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 	return nil, screen.Outcome{}
 }
 
-// move takes the cursor to another row. Pages are those of the text while the reader is at the questions, and then of the runs.
+// move takes the cursor to another row. Pages are those of the text while the reader is at the questions, and after its end those of
+// the runs.
 func (d *Decide) move(k tea.KeyMsg) {
 	last := questions + len(d.listed) - 1
 	switch {
@@ -149,10 +150,11 @@ func (d *Decide) move(k tea.KeyMsg) {
 		d.at = min(d.at+1, last)
 	case key.Matches(k, d.Keys.PageUp) && d.at < questions:
 		d.above = max(d.above-draw.PageOf(d.plan.lock.H), 0)
+	case key.Matches(k, d.Keys.PageDown) && d.at < questions && d.above >= d.beyond && len(d.listed) > 0:
+		d.at = questions
+	case key.Matches(k, d.Keys.PageUp) && d.at == questions:
+		d.at = d.asked
 	case key.Matches(k, d.Keys.PageDown) && d.at < questions:
-		if d.above >= d.beyond && len(d.listed) > 0 {
-			d.said = fmt.Sprintf("the text ends here: %s goes to the runs", d.Keys.Enter.Help().Key)
-		}
 		d.above = min(d.above+draw.PageOf(d.plan.lock.H), d.beyond)
 	case key.Matches(k, d.Keys.PageUp):
 		d.at = max(d.at-max(d.page, 1), questions)

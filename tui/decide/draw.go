@@ -267,7 +267,7 @@ func heading(a *advice.Advice, pending, others int) string {
 			failed++
 		}
 	}
-	text := fmt.Sprintf("About your answers: %s fails in %d of %d", a.Lock.Name, failed, n)
+	text := fmt.Sprintf("About your answers: %s alone fails in %d of %d", a.Lock.Name, failed, n)
 	if a.Enough {
 		text = fmt.Sprintf("About your answers: %s withstands all %d", a.Lock.Name, n)
 	}
@@ -275,7 +275,7 @@ func heading(a *advice.Advice, pending, others int) string {
 		return text + fmt.Sprintf("; %d to come", pending)
 	}
 	if others > 0 {
-		text += fmt.Sprintf("; %s", draw.Either(others == 1, "1 other fails", fmt.Sprintf("%d others fail", others)))
+		text += fmt.Sprintf("; %s", draw.Either(others == 1, "1 other run fails", fmt.Sprintf("%d other runs fail", others)))
 	}
 	return text
 }
