@@ -62,6 +62,15 @@ func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) st
 	return all
 }
 
+// Shows is the index in the text of the paragraph that says what the runs that are listed show: on which conditions the lock is enough,
+// or what it fails in.
+func (a *Advice) Shows() int {
+	if a.Enough {
+		return 1
+	}
+	return 1 + len(a.Instead)
+}
+
 // Headline says what to use: one lock, or, where none is enough alone, that with which one is. It can say what
 // kind of lock it is.
 func (a *Advice) Headline(summary bool) string {

@@ -152,8 +152,6 @@ func (d *Decide) move(k tea.KeyMsg) {
 		d.above = max(d.above-draw.PageOf(d.plan.lock.H), 0)
 	case key.Matches(k, d.Keys.PageDown) && d.at < questions && d.above >= d.beyond && len(d.listed) > 0:
 		d.at = questions
-	case key.Matches(k, d.Keys.PageUp) && d.at == questions:
-		d.at = d.asked
 	case key.Matches(k, d.Keys.PageDown) && d.at < questions:
 		d.above = min(d.above+draw.PageOf(d.plan.lock.H), d.beyond)
 	case key.Matches(k, d.Keys.PageUp):

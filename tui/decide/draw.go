@@ -152,15 +152,15 @@ const (
 )
 
 // tell puts the recommendation into words, after what the chosen answer to the question at the cursor is like. It is as brief as it takes to
-// leave half of the window to the runs. While the reader is at the questions, the text can be scrolled. At the runs it has its
+// fill no more than a third of the window. While the reader is at the questions, the text can be scrolled. At the runs it has its
 // first paragraphs, as many as fit into some rows. Where even the second one doesn't fit, which says on which conditions the lock is enough,
-// or what it fails in, there is the headline with as much of that as fits: a name alone would pass for an answer without conditions.
+// or what it fails in, there is the headline with as much as fits of that, or of what the runs below show: a name alone would pass for an answer without conditions.
 func (d *Decide) tell(t *draw.Paragraphs, a *advice.Advice, rest *advice.Rest, rows, window int) {
 	explained := d.explained(t.Width)
 	var ends []int
 	for b := entire; b <= brief; b++ {
 		ends = d.set(t, a, rest, b)
-		if len(explained)+len(t.Lines) <= min(rows, window/2-questions) {
+		if len(explained)+len(t.Lines) <= min(rows, window/3) {
 			break
 		}
 	}
@@ -183,7 +183,7 @@ func (d *Decide) tell(t *draw.Paragraphs, a *advice.Advice, rest *advice.Rest, r
 		t.Add(draw.Dim, "", more+"questions, and to the rest of this.")
 		return
 	}
-	d.cut(t, a, d.told(a, rest, brief)[1], more+"rest of this.", rows)
+	d.cut(t, a, d.told(a, rest, brief)[a.Shows()], more+"rest of this.", rows)
 }
 
 // set sets the recommendation in paragraphs, and returns the lines with which they end.
@@ -267,9 +267,9 @@ func heading(a *advice.Advice, pending, others int) string {
 			failed++
 		}
 	}
-	text := fmt.Sprintf("About your answers: %s alone fails in %d of %d", a.Lock.Name, failed, n)
+	text := fmt.Sprintf("Your answers: %s fails in %d of %d", a.Lock.Name, failed, n)
 	if a.Enough {
-		text = fmt.Sprintf("About your answers: %s withstands all %d", a.Lock.Name, n)
+		text = fmt.Sprintf("Your answers: %s withstands all %d", a.Lock.Name, n)
 	}
 	if pending > 0 {
 		return text + fmt.Sprintf("; %d to come", pending)
