@@ -105,6 +105,9 @@ func readCertificate(path string) (*certificate.Certificate, error) {
 	}
 	defer f.Close() //nolint:errcheck // it was only read
 	c, err := certificate.Read(f)
+	if _, is := scenarios.Load(path); err != nil && is == nil {
+		return nil, fmt.Errorf("%s is a script of scenarios, and no proof, which is what this command checks; a script is checked by a run: lockstep run LOCK %[1]s --plain", path)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -78,6 +78,10 @@ func TestCheckRefusals(t *testing.T) {
 	if err := os.WriteFile(rubbish, []byte("rubbish"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	script := filepath.Join(t.TempDir(), "mine.yaml")
+	if _, errs, status := run(t, "", "new", script); status != 0 {
+		t.Fatal(errs)
+	}
 	explore := []string{"explore", "setpx-lua", "--codes", "DG", "--certificate", filepath.Join(t.TempDir(), "x")}
 	tests := []struct {
 		args []string
@@ -86,6 +90,7 @@ func TestCheckRefusals(t *testing.T) {
 		{[]string{"check"}, `check needs a FILE (see lockstep check --help)`},
 		{[]string{"check", "nowhere"}, `cannot read the certificate: open nowhere: no such file or directory`},
 		{[]string{"check", rubbish}, rubbish + `: this is no certificate of lockstep: it lacks the first line "lockstep certificate 1"`},
+		{[]string{"check", script}, script + ` is a script of scenarios, and no proof, which is what this command checks; a script is checked by a run: lockstep run LOCK ` + script + ` --plain`},
 		{[]string{"check", rubbish, "--part", "5"}, `--part: "5" is no percentage from above 0% to 100%`},
 		{[]string{"check", rubbish, "--workers", "-1"}, `--workers: it takes one or more, or 0 for one a core, and not -1`},
 		{explore, `a certificate is of a search without bounds: it takes --cycles any and pause=any`},

@@ -73,7 +73,7 @@ func (w *World) emit(e *trace.Event) int {
 	w.events++
 	e.Seq, e.At = w.events, w.now
 	if w.events > MaxEvents && w.err == nil {
-		w.err = fmt.Errorf("the run was stopped after %d events: nothing ends it", MaxEvents)
+		w.err = fmt.Errorf("the run was stopped after %d events: %w", MaxEvents, ErrEndless)
 	}
 	w.monitor.Before(e)
 	w.state.Apply(e)

@@ -389,7 +389,10 @@ func (s *Game) FooterKeys() []key.Binding {
 		}
 	}
 	keys = append(keys, screen.As(k.Scenario, "levels"), screen.As(k.View, s.viewLeadsTo()))
-	return append(keys, k.Redo, screen.Pair(k.Previous, k.Next, "branch"), k.Copy, k.Export, k.Save, screen.As(k.Play, "replay"), k.Violation, k.Evidence, screen.Pair(k.In, k.Out, "zoom"), k.Close, k.Mouse, k.Help, k.Quit)
+	if len(s.here.Tried) > 0 {
+		keys = append(keys, k.Redo)
+	}
+	return append(keys, screen.Pair(k.Previous, k.Next, "branch"), k.Copy, k.Export, k.Save, screen.As(k.Play, "replay"), k.Violation, k.Evidence, screen.Pair(k.In, k.Out, "zoom"), k.Close, k.Mouse, k.Help, k.Quit)
 }
 
 // Help explains the screen and its keys.

@@ -247,7 +247,7 @@ func (s *Game) instants() (all []option) {
 	if i, is := slices.BinarySearch(due, time.Second); !is && s.quest == nil { // no goal needs time to stop where nothing is due: see sim/explore/SOUNDNESS.md
 		due = slices.Insert(due, i, time.Second)
 	}
-	s.still = draw.Either(len(due) == 0, "time can't pass: nothing is due yet that it could bring", "")
+	s.still = draw.Either(len(due) == 0, "time can't pass: nothing is due yet", "")
 	for _, d := range due {
 		o, paused := s.wait(d)
 		if s.mayPause(len(paused)) {

@@ -380,7 +380,7 @@ func (s *Game) outlook(width int) (string, draw.Ink) {
 		return fmt.Sprintf("No longer reachable after your move %d; %s takes a move back.", s.lost(), k.Undo.Help().Key), draw.Breach
 	}
 	if s.here.Depth == 0 {
-		return "Least from here: " + costText(c.ahead, c.hint.Cost) + ", which a win counts.", draw.Plain
+		return "Least from here: " + costText(c.ahead, c.hint.Cost) + "; a win counts these.", draw.Plain
 	}
 	left := "Least from here: "
 	if before, known := c.distances[s.here.Parent]; known && before.moves == c.ahead {

@@ -337,7 +337,7 @@ func TestDeadlockSaysWhoIsStillToAct(t *testing.T) {
 func TestScoreIsAnnounced(t *testing.T) {
 	for _, name := range []string{"setnx-expire.PD.reply-lost", "naive-del.FR.pause"} {
 		a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), name)
-		if want := "Least from here: " + costText(s.parMoves, s.par.Cost) + ", which a win counts."; !strings.Contains(a.View(), want) {
+		if want := "Least from here: " + costText(s.parMoves, s.par.Cost) + "; a win counts these."; !strings.Contains(a.View(), want) {
 			t.Errorf("%s: there is no %q in\n%s", name, want, a.View())
 		}
 	}
