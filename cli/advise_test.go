@@ -81,6 +81,7 @@ func TestEverythingIsExplained(t *testing.T) {
 		"late-release": {fmt.Sprintf("%d locks, just run", len(strategies.All())), "DG OV FR", "lockstep explain foreign-release"},
 		"fencing":      {"docs/failures/fencing.md", "Remedy:"},
 		"Lease":        {"token, deadline"},
+		"idempotency":  {"idempotency key: "}, // the only name that begins so
 	} {
 		text, err := explain(name)
 		if err != nil {
