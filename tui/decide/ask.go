@@ -175,7 +175,7 @@ func (d *Decide) ask(t *draw.Paragraphs, asked, width, rows int) {
 		next := draw.Either(asked == 1, ", and a lock is named.", ", and the cursor goes on.")
 		t.Add(draw.Strong, "", draw.Plural(asked, "question")+" to answer (?): press "+d.either()+next)
 		for i, q := range advice.Questions {
-			if q.Term && !d.given[i] && i != d.at { // at the cursor the rule has it
+			if q.Term && !d.given[i] && (i != d.at || d.said != "") { // at the cursor the rule has it, unless it has a message
 				t.Add(draw.Dim, "", q.Text+": "+lower(q.Hint))
 			}
 		}

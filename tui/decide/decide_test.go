@@ -874,3 +874,18 @@ func TestAnswersHaveRoom(t *testing.T) {
 		}
 	}
 }
+
+// What a fencing token is stands on the screen as long as the question about it is open, wherever the cursor is.
+func TestOpenQuestionsHaveTheirTerms(t *testing.T) {
+	a, d := open(t, 80, 24)
+	a.Press("u")
+	for d.at = range questions {
+		if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, tuitest.Unwrapped("number that grows with each grant, so that a late write can be refused.")) {
+			t.Errorf("at question %d it isn't said what a token is:\n%s", d.at, a.View())
+		}
+	}
+	d.given[1], d.at = true, 0
+	if v := a.View(); strings.Contains(v, "number that grows") {
+		t.Errorf("it is said again once that is answered:\n%s", v)
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"lockstep/sim/explore"
 	"lockstep/sim/testenv"
+	"lockstep/tui/tuitest"
 )
 
 // Where no time can be let pass, the list of moves says why, in every window; where some can, it says nothing of it.
@@ -37,5 +38,17 @@ func TestWhyTimeCantPass(t *testing.T) {
 	}
 	if s.bounds.Faults[explore.Pause] == 0 && said == 0 {
 		t.Error("time could always pass")
+	}
+}
+
+// The key that makes a move again is offered where one was taken back.
+func TestRedoIsOfferedWhereThereIsOne(t *testing.T) {
+	a, _ := openLevelIn(t, 200, 60, tuitest.PlainTheme(false), "naive-del.FR.pause")
+	if v := a.View(); strings.Contains(v, "redo") {
+		t.Errorf("nothing was taken back:\n%s", v)
+	}
+	a.Press("1 u")
+	if v := a.View(); !strings.Contains(v, "U redo") {
+		t.Errorf("a move was taken back:\n%s", v)
 	}
 }
