@@ -121,7 +121,7 @@ func writeChoice(out io.Writer, open []advice.Answers, outcome advice.Outcome) e
 		for i, q := range advice.Questions {
 			fmt.Fprintf(table, "%s\t", q.Answers[a[i]].Name)
 		}
-		fmt.Fprintln(table, choice(&d))
+		fmt.Fprintln(table, d.Choice())
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -138,17 +138,6 @@ func writeChoice(out io.Writer, open []advice.Answers, outcome advice.Outcome) e
 	return err
 }
 
-// choice is the lock that is recommended, or, if none is enough, with what one is, or else the one that comes nearest.
-func choice(d *advice.Advice) string {
-	switch cured := d.Cured(); {
-	case d.Enough:
-		return d.Lock.Name
-	case cured != "":
-		return "none alone: " + cured
-	}
-	return "none alone is enough (nearest: " + d.Lock.Name + ")"
-}
-
 // writeAdvice prints a recommendation, and everything that it rests on.
 func writeAdvice(out io.Writer, d advice.Advice, outcome advice.Outcome) error {
 	var b strings.Builder
@@ -160,7 +149,7 @@ func writeAdvice(out io.Writer, d advice.Advice, outcome advice.Outcome) error {
 	for _, n := range d.Claims() {
 		b.WriteString(unlabelled(d.Claim(n, true) + fmt.Sprintf(" (lockstep explain claim %d)", n)))
 	}
-	fmt.Fprintf(&b, "\nRun just now with %s, because of your answers\n", alone(&d))
+	fmt.Fprintf(&b, "\nRun just now with %s, because of your answers\n", d.Lock.Name)
 	for i := range d.Runs {
 		writeRun(&b, &d.Runs[i])
 	}
@@ -185,14 +174,6 @@ func writeAdvice(out io.Writer, d advice.Advice, outcome advice.Outcome) error {
 	fmt.Fprintf(&b, "\nPlay one of them: lockstep run %s %s. Search all schedules: lockstep explore %[1]s\n", d.Lock.Name, d.Runs[0].Scenario)
 	_, err := io.WriteString(prose(out), b.String())
 	return err
-}
-
-// alone names the lock, and says of one that isn't enough that these are runs of it alone.
-func alone(d *advice.Advice) string {
-	if d.Enough {
-		return d.Lock.Name
-	}
-	return d.Lock.Name + " alone"
 }
 
 // unlabelled wraps a paragraph.

@@ -111,19 +111,6 @@ func explicable() (names []string) {
 	return names
 }
 
-// begun is the only name of which some text is the first words, or "": what is meant is plain then.
-func begun(text string) (name string) {
-	for _, n := range explicable() {
-		switch first := len(text) < len(n) && strings.EqualFold(n[:len(text)], text) && strings.ContainsAny(n[len(text):len(text)+1], " -"); {
-		case first && name != "" && name != n:
-			return ""
-		case first:
-			name = n
-		}
-	}
-	return name
-}
-
 // explainClaim is a claim with all its conditions, and with the ways in which tests break these.
 func explainClaim(n int) string {
 	c := &claims.All[n-1]
@@ -309,7 +296,7 @@ func explain(name string) (string, error) {
 	if len(texts) > 0 {
 		return strings.Join(texts, "\n"), nil
 	}
-	if only := begun(name); only != "" {
+	if only := suggest.Begun(name, explicable()); only != "" {
 		return explain(only)
 	}
 	err = suggest.Unknown("name", name, explicable())

@@ -235,39 +235,18 @@ func (r *runner) script() error {
 		if errors.Is(err, errWindow) {
 			break
 		}
-		if err == nil {
-			err = r.w.Err()
-		}
 		if err != nil {
-			return st.at.wrap(r.endless(err))
+			return st.at.wrap(err)
+		}
+		if err := r.w.Err(); err != nil {
+			return st.at.wrap(err)
 		}
 	}
 	if err := errors.Join(r.w.Drain(), r.w.Err()); err != nil {
 		last := r.s.script[len(r.s.script)-1].at
-		return last.errorf("after this, the last step: %w", r.endless(err))
+		return last.errorf("after this, the last step: %w", err)
 	}
 	return nil
-}
-
-// endless adds to the error of a run without an end who asks for the lock again and again in it, and what ends that.
-func (r *runner) endless(err error) error {
-	if !errors.Is(err, sim.ErrEndless) || r.cfg.Retry.Tries != 0 {
-		return err
-	}
-	var asking []string
-	for i, c := range r.w.State().Clients[:len(r.cfg.Clients)] {
-		if c.Phase == trace.PhaseAcquire && !c.Crashed && !c.Paused && !c.Stopped {
-			asking = append(asking, r.cfg.Clients[i].Name)
-		}
-	}
-	if asking == nil {
-		return err
-	}
-	verb := "ask"
-	if len(asking) == 1 {
-		verb = "asks"
-	}
-	return fmt.Errorf("%w, as %s %s for the lock again and again; `retry: {tries: 1}` under `setup:` lets each client ask once", err, trace.List(asking), verb)
 }
 
 // errWindow ends a script that has nothing to show under this strategy.

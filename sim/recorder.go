@@ -67,13 +67,31 @@ func (m *moves) step(who Set) {
 	m.add(Move{Who: who, Count: 1})
 }
 
+// asking says who asks for the lock again and again, and what ends that: "" if nobody does.
+func (w *World) asking() string {
+	var names []string
+	for i, c := range w.state.Clients[:len(w.cfg.Clients)] {
+		if c.Phase == trace.PhaseAcquire && !c.Crashed && !c.Paused && !c.Stopped {
+			names = append(names, w.cfg.Clients[i].Name)
+		}
+	}
+	if names == nil || w.cfg.Retry.Tries != 0 {
+		return ""
+	}
+	verb := "ask"
+	if len(names) == 1 {
+		verb = "asks"
+	}
+	return fmt.Sprintf(", as %s %s for the lock again and again; `retry: {tries: 1}` in a scenario's setup lets each client ask once", trace.List(names), verb)
+}
+
 // emit gives an event its Seq and its instant, lets the monitor judge it, folds it into
 // the state, and records it. It returns the Seq. A run that reaches [MaxEvents] ends.
 func (w *World) emit(e *trace.Event) int {
 	w.events++
 	e.Seq, e.At = w.events, w.now
 	if w.events > MaxEvents && w.err == nil {
-		w.err = fmt.Errorf("the run was stopped after %d events: %w", MaxEvents, ErrEndless)
+		w.err = fmt.Errorf("the run was stopped after %d events: nothing ends it%s", MaxEvents, w.asking())
 	}
 	w.monitor.Before(e)
 	w.state.Apply(e)

@@ -16,9 +16,6 @@ import (
 // beyond [trace.MaxTime], ends with an error (see [World.Err]) and so never hangs.
 const MaxEvents = 100_000
 
-// ErrEndless is the error of a run that reaches [MaxEvents].
-var ErrEndless = errors.New("nothing ends it")
-
 // World is a set of clients and servers in virtual time, and the engine of a run. It is
 // made once and reset for every run, because creating go-redis clients is slow.
 //

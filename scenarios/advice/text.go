@@ -101,6 +101,17 @@ func (a *Advice) Cured() string {
 	return ""
 }
 
+// Choice is the lock that is recommended, or, if none is enough, with what one is, or else the one that comes nearest.
+func (a *Advice) Choice() string {
+	switch cured := a.Cured(); {
+	case a.Enough:
+		return a.Lock.Name
+	case cured != "":
+		return "none alone: " + cured
+	}
+	return "none alone is enough (nearest: " + a.Lock.Name + ")"
+}
+
 // fails says of a lock that isn't enough where it fails and to what that comes, and that no other would do better: the runs that are
 // listed are its own.
 func (a *Advice) fails(rest *Rest) string {
