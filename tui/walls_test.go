@@ -27,7 +27,7 @@ var walls = map[string]string{
 	"game":    "adviser code draw layout levels pane picker player progress screen tried",
 	"tried":   "draw",
 	"live":    "draw pane",
-	"present": "draw pane picker player screen",
+	"present": "draw facts pane picker player screen",
 	"tuitest": "draw progress screen",
 }
 
