@@ -9,6 +9,7 @@ import (
 	mrand "math/rand/v2"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -318,22 +319,23 @@ func text(tr *trace.Trace) string {
 // TestProcessesEnd: of the thousands of processes that a search begins, none is left that is not under way.
 func TestProcessesEnd(t *testing.T) {
 	l := library(1, nil)
-	var begun, ended int
+	var begun, ended atomic.Int64 // progress is told while processes begin and end
 	mutex := l.New
 	l.New = func(p *bubble.Process) bubble.Lock {
-		begun++
-		p.AtEnd(func() { ended++ })
+		begun.Add(1)
+		p.AtEnd(func() { ended.Add(1) })
 		return mutex(p)
 	}
 	s := bubble.Strategy(t, l)
 	s.Patience = time.Minute // however busy the machine is
-	most := 0
+	most := int64(0)
+	left := func() { most = max(most, begun.Load()-ended.Load()) }
 	b := locktest.Defaults(s)
 	crashes(&b)
-	if _, err := explore.Run(t.Context(), b, explore.Options{Workers: 1, Progress: func(explore.Progress) { most = max(most, begun-ended) }}); err != nil {
+	if _, err := explore.Run(t.Context(), b, explore.Options{Workers: 1, Progress: func(explore.Progress) { left() }}); err != nil {
 		t.Fatal(err)
 	}
-	if most = max(most, begun-ended); begun < 100 || most > 20 {
-		t.Errorf("%d processes were begun, and up to %d were left at a time", begun, most)
+	if left(); begun.Load() < 100 || most > 20 {
+		t.Errorf("%d processes were begun, and up to %d were left at a time", begun.Load(), most)
 	}
 }
