@@ -17,7 +17,7 @@ func goTest(t *testing.T, dir string, flags ...string) (string, error) {
 	t.Helper()
 	cmd := exec.Command("go", append(append([]string{"test", "-count=1", "-v"}, flags...), ".")...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=")
+	cmd.Env = append(os.Environ(), "GOWORK=off") // GOFLAGS stays, or all that it needs would be compiled again
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
