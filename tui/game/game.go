@@ -260,7 +260,7 @@ func (s *Game) move(by int) {
 		s.scroll = max(s.scroll+by, 0)
 		return
 	}
-	s.at = min(max(s.at+by, 0), len(s.options)-1)
+	s.at = max(min(s.at+by, len(s.options)-1), 0) // also where no move is left
 }
 
 // clicked makes the move that was clicked at, or moves the cursor of the diagram.

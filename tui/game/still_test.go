@@ -52,3 +52,17 @@ func TestRedoIsOfferedWhereThereIsOne(t *testing.T) {
 		t.Errorf("a move was taken back:\n%s", v)
 	}
 }
+
+// The cursor stays where it can be drawn if a game has no move left.
+func TestCursorWithoutMoves(t *testing.T) {
+	a, s := openLevel(t, "naive-del.FR.pause")
+	s.options, s.at = nil, 0
+	for _, key := range []string{"down", "up", "pgdown", "enter", "1"} {
+		a.Press(key)
+		s.options = nil
+		a.View()
+	}
+	if s.at != 0 {
+		t.Errorf("the cursor is at %d of no moves", s.at)
+	}
+}
