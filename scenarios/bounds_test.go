@@ -26,7 +26,7 @@ script:
     to: work
   - say: B asks.
   - run: B
-`, "test.yaml:9: the run was stopped after 100000 events: nothing ends it, as B asks for the lock again and again; `retry: {tries: 1}` in a scenario's setup lets each client ask once",
+`, "test.yaml:9: the run was stopped after 100000 events: nothing ends it, as B asks for the lock again and again; `retry: {tries: 1}` in its setup lets each client ask once",
 		},
 		{
 			"a thousand cycles of eight clients, without work or latency", "naive-del", `title: x
@@ -50,7 +50,7 @@ script:
     to: work
   - run: B
     within: 8760h
-`, "test.yaml:9: the run was stopped after 100000 events: nothing ends it, as B asks for the lock again and again; `retry: {tries: 1}` in a scenario's setup lets each client ask once",
+`, "test.yaml:9: the run was stopped after 100000 events: nothing ends it, as B asks for the lock again and again; `retry: {tries: 1}` in its setup lets each client ask once",
 		},
 		{
 			"looking ahead for a year", "naive-del", `title: x
@@ -64,7 +64,7 @@ script:
   - run: B
     to: before release last
     within: 8760h
-`, "test.yaml:9: the run was stopped after 100000 events: nothing ends it, as B asks for the lock again and again; `retry: {tries: 1}` in a scenario's setup lets each client ask once",
+`, "test.yaml:9: the run was stopped after 100000 events: nothing ends it, as B asks for the lock again and again; `retry: {tries: 1}` in its setup lets each client ask once",
 		},
 		{
 			"years of waiting", "setnx", in(strings.Repeat("  - wait: 8760h\n", years+1)),

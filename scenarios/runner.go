@@ -239,14 +239,21 @@ func (r *runner) script() error {
 			return st.at.wrap(err)
 		}
 		if err := r.w.Err(); err != nil {
-			return st.at.wrap(err)
+			return st.at.wrap(mended(err))
 		}
 	}
 	if err := errors.Join(r.w.Drain(), r.w.Err()); err != nil {
-		last := r.s.script[len(r.s.script)-1].at
-		return last.errorf("after this, the last step: %w", err)
+		return r.s.script[len(r.s.script)-1].at.errorf("after this, the last step: %w", mended(err))
 	}
 	return nil
+}
+
+// mended has with a run's error what to write in the script's setup against it, if that is known.
+func mended(err error) error {
+	if e := (*sim.Endless)(nil); errors.As(err, &e) && len(e.Asking) > 0 {
+		return fmt.Errorf("%w; `retry: {tries: 1}` in its setup lets each client ask once", err)
+	}
+	return err
 }
 
 // errWindow ends a script that has nothing to show under this strategy.
@@ -317,13 +324,13 @@ func (a wait) do(r *runner) error {
 func (r *runner) pass(d time.Duration) {
 	var before sim.Set
 	for i := range r.w.Clients() {
-		if r.w.Overslept(i) {
+		if r.w.MissedRenewal(i) {
 			before |= sim.SetOf(i)
 		}
 	}
 	r.w.Wait(d)
 	for i := range r.w.Clients() {
-		if name := r.cfg.Clients[i].Name; r.s.Path() != "" && r.w.Overslept(i) && !before.Has(i) {
+		if name := r.cfg.Clients[i].Name; r.s.Path() != "" && r.w.MissedRenewal(i) && !before.Has(i) {
 			r.w.Remark(trace.Note{Kind: trace.NoteMissed, About: "wait", Text: fmt.Sprintf("%s: %s's renewal thread, too, stands still while this step waits, and the record expires. "+
 				"If %s is to go on meanwhile, write \"run: %s\" with \"for: %s\" instead.", r.at.place(), name, name, name, trace.Duration(d))})
 		}

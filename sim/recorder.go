@@ -67,22 +67,29 @@ func (m *moves) step(who Set) {
 	m.add(Move{Who: who, Count: 1})
 }
 
-// asking says who asks for the lock again and again, and what ends that: "" if nobody does.
-func (w *World) asking() string {
-	var names []string
+// Endless is the error of a run that reached [MaxEvents]. Asking are the clients that ask for the lock again and again without a
+// limit to their tries, by name.
+type Endless struct{ Asking []string }
+
+func (e *Endless) Error() string {
+	text := fmt.Sprintf("the run was stopped after %d events: nothing ends it", MaxEvents)
+	switch len(e.Asking) {
+	case 0:
+		return text
+	case 1:
+		return text + ", as " + e.Asking[0] + " asks for the lock again and again"
+	}
+	return text + ", as " + trace.List(e.Asking) + " ask for the lock again and again"
+}
+
+// asking are the clients that ask for the lock, if nothing limits how often.
+func (w *World) asking() (names []string) {
 	for i, c := range w.state.Clients[:len(w.cfg.Clients)] {
-		if c.Phase == trace.PhaseAcquire && !c.Crashed && !c.Paused && !c.Stopped {
+		if c.Phase == trace.PhaseAcquire && !c.Crashed && !c.Paused && !c.Stopped && w.cfg.Retry.Tries == 0 {
 			names = append(names, w.cfg.Clients[i].Name)
 		}
 	}
-	if names == nil || w.cfg.Retry.Tries != 0 {
-		return ""
-	}
-	verb := "ask"
-	if len(names) == 1 {
-		verb = "asks"
-	}
-	return fmt.Sprintf(", as %s %s for the lock again and again; `retry: {tries: 1}` in a scenario's setup lets each client ask once", trace.List(names), verb)
+	return names
 }
 
 // emit gives an event its Seq and its instant, lets the monitor judge it, folds it into
@@ -91,7 +98,7 @@ func (w *World) emit(e *trace.Event) int {
 	w.events++
 	e.Seq, e.At = w.events, w.now
 	if w.events > MaxEvents && w.err == nil {
-		w.err = fmt.Errorf("the run was stopped after %d events: nothing ends it%s", MaxEvents, w.asking())
+		w.err = &Endless{w.asking()}
 	}
 	w.monitor.Before(e)
 	w.state.Apply(e)

@@ -133,9 +133,9 @@ func (w *World) Wait(d time.Duration) {
 	}
 }
 
-// Overslept reports whether a client thinks that it has the lock, though no server has its record any more, and has a thread beside
+// MissedRenewal reports whether a client thinks that it has the lock, though no server has its record any more, and has a thread beside
 // its main one that could act: had it acted when it was due, it might have kept the record. Of a paused client it is false.
-func (w *World) Overslept(client int) bool {
+func (w *World) MissedRenewal(client int) bool {
 	c := w.clients[client]
 	if c.frozen || c.crashed || !w.state.Clients[client].Lease.Believed || !slices.ContainsFunc(c.threads[1:], (*thread).runnable) {
 		return false
