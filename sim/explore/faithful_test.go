@@ -41,9 +41,9 @@ func expectAgreement(t *testing.T, b Bounds, schedules uint64) {
 	case testenv.Raced:
 		schedules = 20
 	case !testenv.CI():
-		schedules /= 16
+		schedules /= 32
 	case !testenv.Whole():
-		schedules /= 8
+		schedules /= 16
 	}
 	if err := agreement(b, schedules); err != nil {
 		t.Fatal(err)

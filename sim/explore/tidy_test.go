@@ -51,7 +51,7 @@ func TestHeldRequestsAreTidied(t *testing.T) {
 	for _, s := range locks {
 		b := Defaults(s)
 		b.Cycles, b.Codes, b.Faults = Any, trace.Verdict{trace.DG, trace.FR, trace.PD}, Budget{Crash: Any, Pause: Any, HoldRequest: 1}
-		if s.Name == "late-transaction" || !testenv.CI() {
+		if s.Name == "late-transaction" || !testenv.Whole() {
 			b.Faults[Crash] = 0
 		}
 		tidy, states, found := situations(t, b, false, situation)

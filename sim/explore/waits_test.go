@@ -262,7 +262,7 @@ func TestFaithfulWaits(t *testing.T) {
 			b.Faults = Budget{Crash: 1, Pause: 3, ReplyLost: 1, HoldRequest: 1, Duplicate: 1, ClientClock: 1, Failover: 1}
 			expectAgreement(t, b, 400)
 			seed := uint64(4)
-			draws := 2
+			draws := 1
 			if testenv.Whole() && !testenv.Raced {
 				draws = 24
 			}
@@ -388,11 +388,12 @@ func TestWaits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := Bounds{Strategy: c.lock, Clients: 2, Cycles: c.cycles, TTL: 12 * time.Second, Faults: c.faults}
-			switch large := name == "notified, pauses"; {
-			case testenv.Whole(), testenv.CI() && !large:
-				b.Cycles = 2 // with faults, ten times as many situations
-			case large || name == "across cycles":
+			switch name {
+			case "notified, pauses", "across cycles", "subscribe, pauses", "subscribe, lost":
 				testenv.Long(t)
+			}
+			if testenv.Whole() {
+				b.Cycles = 2 // with faults, ten times as many situations
 			}
 			r, err := Run(context.Background(), b, Options{})
 			if err != nil {
