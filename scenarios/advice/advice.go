@@ -28,7 +28,7 @@ type Answer struct {
 	Example string // for those who don't know which answer is theirs
 
 	forbids   trace.Verdict                  // codes that rule a lock out
-	accepts   trace.Verdict                  // codes that are forbidden, but not where a failover is to blame
+	accepts   []acceptance                   // where forbidden codes are no failure
 	wants     trace.Verdict                  // codes that speak against a lock, and rule none out
 	scenarios []string                       // what can happen
 	without   []string                       // what can't happen
@@ -37,6 +37,15 @@ type Answer struct {
 	damage    string                         // to what a stale write comes for those who give this answer; may be empty
 	remedy    string                         // how to get there, where no lock is enough with the other answer; may be empty
 	cure      string                         // a remedy that changes nothing of what one has, in a few words, behind the name of the lock that is enough with it
+}
+
+// acceptance is a set of codes that are no failure in some scenarios, although the answers forbid them elsewhere: there no lock could
+// help it, and by some answer they do no harm.
+type acceptance struct {
+	codes     trace.Verdict
+	scenarios []string
+	where     string                         // they are, as the end of a sentence
+	fits      func(strategies.Strategy) bool // the locks of which that holds; nil is all
 }
 
 // basics are what every use of a lock requires: that a client's crash, its delays and its
@@ -53,13 +62,27 @@ var extensions = []string{"extend-races-expiry", "extend-after-gap"}
 // failovers are the scenarios that take replicas: one of them takes over, or is copied to.
 var failovers = []string{"failover", "failover-wait", "failover-wait.acked", "split-brain"}
 
+// losses are the scenarios in which a server loses the lock's record, or hands its time out early: two holders at once are no mistake
+// of the lock there.
+var losses = append(slices.Clone(failovers), "restart-no-fsync", "power-cut", "one-node", "eviction", jump)
+
+const (
+	jump      = "server-clock-jump"
+	sameToken = "token-collision"
+)
+
 // Questions are asked in this order.
 var Questions = [3]Question{
 	{Name: "for", Text: "Two holders at once", Hint: "Does a second holder only waste work, or does it do harm?", Answers: []Answer{
 		{Name: "efficiency", Text: "cost work twice", Example: "a report is computed twice, a cache is filled twice",
-			accepts: trace.Verdict{trace.DG},
-			remedy:  "make it harmless to do the work twice: the receiver ignores a request with an idempotency key that it has seen",
-			cure:    "with an idempotency key"},
+			accepts: []acceptance{
+				{codes: trace.Verdict{trace.DG}, scenarios: losses, where: "where a server loses the lock's record or its clock jumps"},
+				{codes: trace.Verdict{trace.DG, trace.FR}, scenarios: []string{sameToken}, where: "where two clients draw the same token"},
+			},
+			remedy: "the idempotency key protects, and the lock only saves work: the receiver does the work once for each key, even if two requests with it come together. " +
+				"Give each payment, or whatever must not be done twice, one key: made before you ask for the lock, the same in every retry and every client, and kept by the receiver as long as a retry can come. " +
+				"The key does nothing for a change that is computed from what was read, such as a new balance",
+			cure: "with an idempotency key"},
 		{Name: "correctness", Text: "destroy something", Example: "a customer pays twice; two jobs change one balance, and one change is lost",
 			damage:  "a customer pays twice or a change is lost",
 			forbids: trace.Verdict{trace.SW}, scenarios: []string{"pause-past-ttl", "pause-after-check"}},
@@ -68,6 +91,7 @@ var Questions = [3]Question{
 		{Name: "no", Text: "can't be checked", Example: "what you protect takes all that arrives: a provider's payment API, a mail, a file. If a payment is both a provider's charge and a row in your table, answer for the one that can't be undone: the charge", fits: func(s strategies.Strategy) bool { return !s.Fences }},
 		{Name: "yes", Text: "can be checked", Example: "what you protect refuses a number lower than one it has seen: a table in your own database, say",
 			remedy:    "have what the lock protects check a fencing token or a version (UPDATE ... WHERE version = 7)",
+			accepts:   []acceptance{{codes: trace.Verdict{trace.DG}, scenarios: []string{jump}, where: "where a server's clock jumps: the counter of tokens is left", fits: fences}},
 			scenarios: []string{minted, "pause-replies-in-flight"}},
 	}},
 	{Name: "servers", Text: "Redis has", Hint: "A replica hears of a lock later: a failover to it can lose the lock.", Answers: []Answer{
@@ -127,24 +151,33 @@ func (a Answers) Forbids() trace.Verdict {
 	return v.Sorted()
 }
 
-// Accepts is the set of forbidden codes that are no failure where a failover is to blame for them.
-func (a Answers) Accepts() trace.Verdict {
+// Accepts is the set of forbidden codes that are no failure of a lock under a scenario.
+func (a Answers) Accepts(scenario string, lock strategies.Strategy) trace.Verdict {
 	var v trace.Verdict
 	for _, r := range a.of() {
-		v = append(v, r.accepts...)
+		for _, x := range r.accepts {
+			if slices.Contains(x.scenarios, scenario) && (x.fits == nil || x.fits(lock)) {
+				v = append(v, x.codes...)
+			}
+		}
 	}
 	return v.Sorted()
 }
 
-// broken are the codes of a run under a scenario that the answers forbid.
-func (a Answers) broken(scenario string, v trace.Verdict) trace.Verdict {
-	forbidden := a.Forbids()
-	if slices.Contains(failovers, scenario) {
-		accepted := a.Accepts()
-		forbidden = slices.DeleteFunc(forbidden, func(c trace.Code) bool { return slices.Contains(accepted, c) })
+// split parts the codes of a run that the answers forbid into those that count and those that they accept there.
+func (a Answers) split(scenario string, lock strategies.Strategy, v trace.Verdict) (broken, accepted trace.Verdict) {
+	accepts := a.Accepts(scenario, lock)
+	for _, c := range common(v, a.Forbids()) {
+		if slices.Contains(accepts, c) {
+			accepted = append(accepted, c)
+		} else {
+			broken = append(broken, c)
+		}
 	}
-	return common(v, forbidden)
+	return broken, accepted
 }
+
+func fences(s strategies.Strategy) bool { return s.Fences }
 
 // Without names the scenarios that can't happen, by the answers.
 func (a Answers) Without() (names []string) {
@@ -181,7 +214,7 @@ func (a Answers) Fits(s strategies.Strategy) bool {
 // means are what some locks must withstand besides the basics, as they claim more than those: that the number of a late
 // holder is the lower one, and that the votes of several servers are a lease.
 var means = [...]Answer{
-	{forbids: trace.Verdict{trace.SW}, scenarios: []string{minted}, fits: func(s strategies.Strategy) bool { return s.Fences }},
+	{forbids: trace.Verdict{trace.SW}, scenarios: []string{minted}, fits: fences},
 	{forbids: basics.forbids, scenarios: []string{setBack}, fits: func(s strategies.Strategy) bool { return s.Nodes > 1 }},
 }
 
@@ -221,6 +254,7 @@ type Run struct {
 	Scenario, Strategy string
 	Verdict            trace.Verdict
 	Broken             trace.Verdict // the codes of the verdict that the answers forbid
+	Accepted           trace.Verdict // the codes that they forbid elsewhere, and accept under this scenario
 	Unwanted           trace.Verdict // the codes of the verdict that they would rather not have
 }
 
@@ -353,30 +387,36 @@ func (a *Advice) dropIdle() {
 	a.Runs = slices.DeleteFunc(a.Runs, func(r Run) bool { return len(r.Verdict) == 0 && slices.Contains(extensions, r.Scenario) })
 }
 
-// Elsewhere returns the runs of the lock under scenarios that the answers neither cite nor rule out, as far as
-// they show a code that the answers forbid: the recommendation does not cover them.
+// Elsewhere returns the runs of the lock under scenarios that the answers neither cite nor rule out, as far as they show a code that
+// the answers forbid, which the recommendation doesn't cover, or one that they accept there. Those of a kind stand together.
 func (a *Advice) Elsewhere(scenarios []string, outcome Outcome) (runs []Run) {
-	cited, forbidden := append(a.Answers.Scenarios(), a.Answers.Without()...), a.Answers.Forbids()
+	cited := append(a.Answers.Scenarios(), a.Answers.Without()...)
 	for _, name := range scenarios {
 		if slices.Contains(cited, name) {
 			continue
 		}
 		v, _ := outcome(name, a.Lock.Name)
-		if broken := common(v, forbidden); broken != nil {
-			runs = append(runs, Run{Scenario: name, Strategy: a.Lock.Name, Verdict: v, Broken: broken})
+		if r := a.Answers.run(name, a.Lock, v); r.Broken != nil || r.Accepted != nil {
+			runs = append(runs, r)
+		}
+	}
+	slices.SortStableFunc(runs, func(x, y Run) int { return a.Kind(&x).compare(a.Kind(&y)) })
+	return runs
+}
+
+func (a Answers) runs(lock strategies.Strategy, outcome Outcome) (runs []Run) {
+	for _, name := range a.Scenarios() {
+		if v, known := outcome(name, lock.Name); known {
+			runs = append(runs, a.run(name, lock, v))
 		}
 	}
 	return runs
 }
 
-func (a Answers) runs(lock strategies.Strategy, outcome Outcome) (runs []Run) {
-	unwanted := a.Wants()
-	for _, name := range a.Scenarios() {
-		if v, known := outcome(name, lock.Name); known {
-			runs = append(runs, Run{name, lock.Name, v, a.broken(name, v), common(v, unwanted)})
-		}
-	}
-	return runs
+// run is one with the codes that the answers have something to say of.
+func (a Answers) run(scenario string, lock strategies.Strategy, v trace.Verdict) Run {
+	broken, accepted := a.split(scenario, lock, v)
+	return Run{scenario, lock.Name, v, broken, accepted, common(v, a.Wants())}
 }
 
 // common are the codes of v that are in set.

@@ -13,7 +13,7 @@ import (
 // Rest is about a lock's runs under scenarios that the answers don't cite: the recommendation doesn't cover those.
 type Rest struct {
 	Made, Pending int   // their number, and that of those whose outcome isn't known yet
-	Shown         []Run // those that show a code that the answers forbid
+	Shown         []Run // those that show a code that the answers forbid, or accept under that scenario: see [Advice.Elsewhere]
 
 	scenarios []string // all, of which the answers cite some
 }
@@ -43,8 +43,13 @@ func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) st
 	}
 	all := []string{a.Headline(true)}
 	if !a.Enough {
+		if a.Cured() != "" {
+			all = append(all, sentence(a.Instead[0].answer(0).remedy), a.saves(rest))
+		}
 		for n := range a.Instead {
-			all = append(all, a.instead(n, rest, outcome, name))
+			if n > 0 || a.Cured() == "" {
+				all = append(all, a.instead(n, name))
+			}
 		}
 		return append(all, a.fails(rest))
 	}
@@ -68,7 +73,7 @@ func (a *Advice) Shows() int {
 	if a.Enough {
 		return 1
 	}
-	return 1 + len(a.Instead)
+	return 1 + len(a.Instead) + pick(a.Cured() != "", 1, 0)
 }
 
 // Headline says what to use: one lock, or, where none is enough alone, that with which one is. It can say what
@@ -112,23 +117,64 @@ func (a *Advice) Choice() string {
 	return "none alone is enough (nearest: " + a.Lock.Name + ")"
 }
 
-// fails says of a lock that isn't enough where it fails and to what that comes, and that no other would do better: the runs that are
-// listed are its own.
+// saves says for what a lock is good where something else does what no lock can, when it fails at that, and what follows from that: all
+// that isn't harmless then is named.
+func (a *Advice) saves(rest *Rest) string {
+	what, _, _ := strings.Cut(a.Lock.Summary, ":")
+	text := fmt.Sprintf("%s (%s) then mostly keeps two from doing the work at once.", a.Lock.Name, what)
+	if rest.Pending > 0 {
+		return text + fmt.Sprintf(" When it doesn't, isn't known yet: %s.", rest.toCome())
+	}
+	covered, left := a.byCure(rest)
+	text += fmt.Sprintf(" It doesn't where %s. With the key each of these costs work and does no harm, so ", either(a.classes(covered)))
+	mishaps, _ := a.Mishaps(left)
+	if len(left) == 0 {
+		return text + "none has to be ruled out."
+	}
+	return text + fmt.Sprintf("you only have to rule out %s: nobody gets the lock then.", trace.List(mishaps))
+}
+
+// byCure parts the runs in which the lock fails into those that do no harm with that which makes it enough, and the others.
+func (a *Advice) byCure(rest *Rest) (covered, left []Run) {
+	for _, r := range slices.Concat(a.Runs, rest.Shown) {
+		switch {
+		case len(r.Broken) == 0:
+		case a.covers(&r):
+			covered = append(covered, r)
+		default:
+			left = append(left, r)
+		}
+	}
+	return covered, left
+}
+
+// toCome says how many of the runs are to come.
+func (r *Rest) toCome() string {
+	return fmt.Sprintf("%d of the runs that no question is about %s still to come", r.Pending, pick(r.Pending == 1, "is", "are"))
+}
+
+// fails says of a lock that isn't enough where it fails and to what that comes, that no other would do better, and what that which makes
+// it enough changes: the runs that are listed are its own.
 func (a *Advice) fails(rest *Rest) string {
 	var codes trace.Verdict
 	for _, r := range a.Runs {
 		codes = append(codes, r.Broken[:min(len(r.Broken), 1)]...)
 	}
 	codes = slices.Compact(codes.Sorted())
-	text := fmt.Sprintf("Alone, every lock fails: %s in %d of the %d misfortunes about your answers, by %s", a.Lock.Name, (&candidate{a.Lock, a.Runs}).failed(), len(a.Runs), a.harm(codes))
-	switch n := len(rest.Shown); {
+	alone := pick(a.Cured() != "", "Without the key", "Alone")
+	text := fmt.Sprintf("%s, every lock fails: %s in %d of the %d runs that your answers call for, by %s", alone, a.Lock.Name, (&candidate{a.Lock, a.Runs}).failed(), len(a.Runs), a.harm(codes))
+	n := len(rest.Shown)
+	switch {
 	case rest.Pending > 0:
-		return text + fmt.Sprintf("; %d of the runs that no question is about %s still to come.", rest.Pending, pick(rest.Pending == 1, "is", "are"))
-	case n == 0:
-		return text + "."
-	default:
-		return text + fmt.Sprintf(", and in %s, which no question is about.", pick(n == 1, "the run listed last", fmt.Sprintf("the %d runs listed last", n)))
+		return text + "; " + rest.toCome() + "."
+	case n > 0:
+		text += fmt.Sprintf(", and in %s that no question is about", pick(n == 1, "1 more", fmt.Sprintf("%d more", n)))
 	}
+	if covered, left := a.byCure(rest); a.Cured() != "" {
+		all := len(covered) + len(left)
+		text += fmt.Sprintf(". The key makes %s harmless, as far as the same thing is done twice", pick(len(left) == 0, fmt.Sprintf("all %d", all), fmt.Sprintf("%d of these %d", len(covered), all)))
+	}
+	return text + "."
 }
 
 // harm are codes with their names, and with that to which a stale write comes.
@@ -154,6 +200,17 @@ func (a *Advice) damage() string {
 	return ""
 }
 
+// sentence begins with a capital letter and ends with a full stop.
+func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }
+
+// either lists alternatives: "one, another or a third".
+func either(all []string) string {
+	if last := len(all) - 1; last > 0 {
+		return strings.Join(all[:last], ", ") + " or " + all[last]
+	}
+	return strings.Join(all, "")
+}
+
 // Names are those of the answers to a question.
 func (q *Question) Names() (names []string) {
 	for i := range q.Answers {
@@ -175,7 +232,7 @@ func (q *Question) Either(text func(*Answer) string) string {
 // covered says of a lock that is enough what the runs show on which the recommendation rests.
 func (a *Advice) covered(whole bool) string {
 	accepted := a.accepted()
-	text := fmt.Sprintf("It withstands all %d misfortunes about your answers", len(a.Runs))
+	text := fmt.Sprintf("It withstands all %d runs that your answers call for", len(a.Runs))
 	if whole {
 		forbidden := slices.DeleteFunc(a.Answers.Forbids(), func(c trace.Code) bool { return slices.Contains(accepted, c) })
 		text += fmt.Sprintf(": no %s", named(forbidden))
@@ -188,7 +245,7 @@ func (a *Advice) covered(whole bool) string {
 			text += "; the resource refuses the late holder's write"
 		}
 		if accepted != nil {
-			text += fmt.Sprintf("; %s you accept after a failover, and nowhere else", inWords(accepted))
+			text += fmt.Sprintf("; %s you accept where a server loses the lock's record, and nowhere else", inWords(accepted))
 		}
 		text += "."
 	}
@@ -214,9 +271,13 @@ func inWords(codes trace.Verdict) string {
 	return trace.List(all)
 }
 
-// accepted are the codes that the runs of a lock that is enough show after a failover: the answers forbid them elsewhere.
+// accepted are the codes that the runs of a lock that is enough show where the answers accept them: they forbid them elsewhere.
 func (a *Advice) accepted() trace.Verdict {
-	return common(a.Answers.Accepts(), a.allowed())
+	var v trace.Verdict
+	for _, r := range a.Runs {
+		v = append(v, r.Accepted...)
+	}
+	return slices.Compact(v.Sorted())
 }
 
 // allowed are the codes of the runs that decide which the answers neither forbid nor would rather not have.
@@ -240,8 +301,10 @@ func (a *Advice) Allowed(r *Run) string {
 		return ""
 	case a.refuses(r):
 		return "Your answers don't forbid it: the resource refuses the late holder's write."
-	case common(r.Verdict, a.Answers.Accepts()) != nil:
-		return "Your answers accept it after a failover: two holders at once only cost work twice."
+	case r.Accepted != nil && a.Lock.Fences:
+		return "Your answers accept it here: the resource refuses a late write."
+	case r.Accepted != nil:
+		return "Your answers accept it here: two holders at once only cost work twice."
 	}
 	return "Your answers don't forbid it."
 }
@@ -281,18 +344,13 @@ func (i *Instead) answer(n int) *Answer {
 	return &Questions[q].Answers[i.Answers[q]]
 }
 
-// instead says what to do, which lock is enough then, and at what price. Of the first one, which is the recommendation, it says on which
-// conditions; the others change what one has, and so the answers.
-func (a *Advice) instead(n int, rest *Rest, outcome Outcome, name func(string) string) string {
+// instead says what to do, which lock is enough then, and at what price: that changes what one has, and so the answers.
+func (a *Advice) instead(n int, name func(string) string) string {
 	i := &a.Instead[n]
 	var remedies, answers []string
 	for c, q := range i.Changed {
 		remedies = append(remedies, i.answer(c).remedy)
 		answers = append(answers, fmt.Sprintf("\"%s %s\"", Questions[q].Text, i.answer(c).Text))
-	}
-	if n == 0 && a.Cured() != "" {
-		remedy := remedies[0]
-		return strings.ToUpper(remedy[:1]) + remedy[1:] + ". Then " + i.Lock.Name + " is enough" + i.condition(rest, outcome)
 	}
 	text := fmt.Sprintf("%sf you can, %s, and answer %s: then %s is enough", pick(n == 0, "I", "Or, i"), trace.List(remedies), trace.List(answers), i.Lock.Name)
 	if i.One {
@@ -303,17 +361,6 @@ func (a *Advice) instead(n int, rest *Rest, outcome Outcome, name func(string) s
 		text += " Its price: " + unwanted + "."
 	}
 	return text
-}
-
-// condition ends a sentence that says that the lock is enough, with what has to be ruled out for that, once it is known.
-func (i *Instead) condition(rest *Rest, outcome Outcome) string {
-	then := Advice{Answers: i.Answers, Lock: i.Lock}
-	its := then.Rest(rest.scenarios, outcome)
-	mishaps, _ := then.Mishaps(its.Shown)
-	if its.Pending > 0 || len(mishaps) == 0 {
-		return "."
-	}
-	return " as long as you can rule out " + trace.List(mishaps) + "."
 }
 
 // named are codes with their names: "stale write (SW), double grant (DG)".
@@ -339,13 +386,13 @@ func (a *Answer) Requires(locks []strategies.Strategy, titles func(names []strin
 		all = append(all, fmt.Sprintf("%d of the %d locks can be used then.", n, len(locks)))
 	}
 	if a.forbids != nil {
-		all = append(all, fmt.Sprintf("A lock may then show no %s, either.", named(a.forbids)))
+		all = append(all, fmt.Sprintf("A lock that shows %s is ruled out then.", named(a.forbids)))
 	}
 	if a.scenarios != nil {
 		all = append(all, fmt.Sprintf("A lock must also withstand %s.", titles(a.scenarios)))
 	}
-	if a.accepts != nil {
-		all = append(all, fmt.Sprintf("After a failover, and nowhere else, a %s is accepted then.", named(a.accepts)))
+	for _, x := range a.accepts {
+		all = append(all, fmt.Sprintf("%s is no failure %s.", named(x.codes), x.where))
 	}
 	if a.wants != nil {
 		all = append(all, fmt.Sprintf("Unwanted, though no lock is ruled out by it: %s.", named(a.wants)))
@@ -354,55 +401,6 @@ func (a *Answer) Requires(locks []strategies.Strategy, titles func(names []strin
 		return "It asks nothing more of a lock."
 	}
 	return strings.Join(all, " ")
-}
-
-// mishaps say in words what happens in the scenarios that no question is about, the one that most have to reckon with first.
-var mishaps = []struct {
-	text      string
-	scenarios []string
-	of        tokens // other locks fail there of something else
-}{
-	{"a pause at another moment", []string{"pause-replies-in-flight", "fenced-write-unfenced-read", "fenced-write-unfenced-read.both", "fence-lost", "fence-lost.always", minted, setBack}, tokenless},
-	{"work that outlasts the lease", []string{"watchdog-dies", "stampede-slow"}, anyLock},
-	{"a holder that is cut off", []string{"cut-off"}, anyLock},
-	{"a release or a commit at the wrong time", []string{"worker-exit", "commit-after-release"}, anyLock},
-	{"a server that loses data in a restart or a power cut", []string{"restart-no-fsync", "power-cut", "one-node"}, anyLock},
-	{"a counter of tokens that is lost", []string{"fence-lost"}, fencing},
-	{"an evicted key", []string{"eviction"}, anyLock},
-	{"a server's clock that jumps", []string{"server-clock-jump"}, anyLock},
-	{"clients that go on without the lock", []string{"fail-open", "stampede-fallthrough"}, anyLock},
-	{"readers whom the resource doesn't check", []string{"fenced-write-unfenced-read"}, fencing},
-	{"two clients that draw the same token", []string{"token-collision"}, anyLock},
-	{"votes that split again and again", []string{"split-vote"}, anyLock},
-}
-
-// tokens says whether a mishap is one of locks with fencing tokens, or of those without: what happens in a scenario about tokens
-// to a lock that has none is something else.
-type tokens uint8
-
-const (
-	anyLock tokens = iota
-	fencing
-	tokenless
-)
-
-func (t tokens) of(s strategies.Strategy) bool { return t == anyLock || (t == fencing) == s.Fences }
-
-// Mishaps says in words what happens in some runs of the lock, each mishap once; and how many of the runs it has no words for.
-func (a *Advice) Mishaps(runs []Run) (texts []string, more int) {
-	more = len(runs)
-	for _, m := range mishaps {
-		n := 0
-		for _, r := range runs {
-			if slices.Contains(m.scenarios, r.Scenario) && m.of.of(a.Lock) {
-				n++
-			}
-		}
-		if more -= n; n > 0 {
-			texts = append(texts, m.text)
-		}
-	}
-	return texts, more
 }
 
 // outside says what a fencing token doesn't protect, where a second effect does harm. It is empty for locks without tokens: that
@@ -419,22 +417,41 @@ func (a *Advice) outside(whole bool) string {
 
 // Unspoken says on which conditions a lock is enough, by the runs that no question is
 // about: a lock that is enough for the answers need not withstand those. All conditions are named, however little room there is, as
-// nobody can rule out a mishap that isn't.
+// nobody can rule out a mishap that isn't. What costs work and does no harm is no condition.
 func (a *Advice) Unspoken(rest *Rest, outcome Outcome, name func(scenario string) string) string {
-	mishaps, _ := a.Mishaps(rest.Shown)
-	n := len(rest.Shown)
+	failed := slices.DeleteFunc(slices.Clone(rest.Shown), func(r Run) bool { return len(r.Broken) == 0 })
+	mishaps, _ := a.Mishaps(failed)
+	n, text := len(failed), ""
 	switch {
 	case rest.Pending > 0: // about as long as what takes its place
-		return fmt.Sprintf("What you have to rule out for that isn't known yet: %d of the runs that no question is about %s still to come.",
-			rest.Pending, pick(rest.Pending == 1, "is", "are"))
-	case n == 0:
+		return fmt.Sprintf("What you have to rule out for that isn't known yet: %s.", rest.toCome())
+	case len(rest.Shown) == 0:
 		return fmt.Sprintf("None of the %d runs that no question is about shows what your answers forbid, either.", rest.Made)
+	case n > 0:
+		text = fmt.Sprintf("It is enough as long as you can rule out %s: it fails in %s that no question is about.", trace.List(mishaps), pick(n == 1, "a run", fmt.Sprintf("%d runs", n)))
+		text += a.spared(failed, outcome, name)
 	}
-	text := fmt.Sprintf("It is enough as long as you can rule out %s: it fails in %s.", trace.List(mishaps), pick(n == 1, "the run listed last", fmt.Sprintf("the %d runs listed last", n)))
-	return text + a.spared(rest.Shown, outcome, name)
+	if costs := a.costs(rest); costs != "" {
+		return strings.TrimSpace(text + " " + costs)
+	}
+	return text
 }
 
-func pick(first bool, a, b string) string {
+// costs says when the lock lets two in although the answers forbid that elsewhere, and why they accept it there. It is empty if it doesn't.
+func (a *Advice) costs(rest *Rest) string {
+	accepted := slices.DeleteFunc(slices.Concat(a.Runs, rest.Shown), func(r Run) bool { return len(r.Accepted) == 0 })
+	mishaps, _ := a.Mishaps(accepted)
+	if mishaps == nil {
+		return ""
+	}
+	text := fmt.Sprintf("Two may be at work at once after %s", either(mishaps))
+	if a.Lock.Fences {
+		return text + ": the resource refuses a late write, so you need not rule that out."
+	}
+	return text + ": that costs work twice, as you accept, so you need not rule it out."
+}
+
+func pick[T any](first bool, a, b T) T {
 	if first {
 		return a
 	}
@@ -452,7 +469,11 @@ func (a *Advice) spared(failed []Run, outcome Outcome, name func(scenario string
 	case spared == 0:
 		return " Every other lock that is enough for your answers fails there, too."
 	}
-	text := fmt.Sprintf(" If you can't, take %s: it is enough, too, and withstands %d of those %d.", best, spared, len(failed))
+	what := fmt.Sprintf("%d of those %d", spared, len(failed))
+	if spared == len(failed) {
+		what = pick(spared == 1, "that", "those")
+	}
+	text := fmt.Sprintf(" If you can't, take %s: it is enough, too, and withstands %s.", best, what)
 	i := slices.IndexFunc(a.Others, func(o Rejected) bool { return o.Lock.Name == best })
 	if price := a.Others[i].Price(name); price != "" {
 		text += " Its price: " + price + "."
@@ -468,6 +489,7 @@ func (r *Rejected) Price(name func(scenario string) string) string {
 // elsewhereBest is the lock that, among the others that are enough, shows something forbidden in the fewest of some runs,
 // and the number of those in which it doesn't: "" if no other lock is enough, and -1 if some run isn't made yet.
 func (a *Advice) elsewhereBest(elsewhere []Run, outcome Outcome) (best string, most int) {
+	var least []int // what that one takes to run: of equals the simplest is the best
 	for _, o := range a.Others {
 		if o.By != nil {
 			continue
@@ -478,12 +500,12 @@ func (a *Advice) elsewhereBest(elsewhere []Run, outcome Outcome) (best string, m
 			if !known {
 				return "", -1
 			}
-			if common(v, a.Answers.Forbids()) == nil {
+			if broken, _ := a.Answers.split(r.Scenario, o.Lock, v); broken == nil {
 				spared++
 			}
 		}
-		if best == "" || spared > most {
-			best, most = o.Lock.Name, spared
+		if best == "" || spared > most || spared == most && slices.Compare(complexity(o.Lock), least) < 0 {
+			best, most, least = o.Lock.Name, spared, complexity(o.Lock)
 		}
 	}
 	return best, most

@@ -110,7 +110,7 @@ var Background = []Word{
 	{"split brain", "two servers are masters at once, each for some of the clients"},
 	{"eviction", "a server that is short of memory drops a key before its time is up"},
 	{"fsync", "the command by which a server has what it wrote put on the disk: appendfsync always does so before it replies, everysec once a second, and without either a restart loses everything"},
-	{"idempotency key", "a name that a request carries, so that its receiver recognises a second copy and does the work once. Where that is possible, two holders at once do no harm"},
+	{"idempotency key", "a name that a request carries, so that its receiver recognises a second copy and does the work once. The key then protects what must not be done twice, such as a payment, and a lock only saves work. It takes one key for each payment, made before the lock is asked for and the same in every retry and every client, and a receiver that keeps it as long as a retry can come. It does not protect a change that is computed from what was read, such as a new balance: that takes a fencing token or a version"},
 	{"payment", "the usual example of work that must not be done twice. Whether a lock is enough for it depends on what the payment system can check: lockstep advise asks"},
 	{"compare-and-delete", "to remove a record only if it has one's own token, in one step: as a script, by WATCH, GET, MULTI, DEL and EXEC, or by DELEX IFEQ"},
 	{"stamp", "a time as the record's value: the instant at which the lock is over by its holder's clock, for others to compare with theirs"},

@@ -1,0 +1,168 @@
+package advice
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"lockstep/sim/trace"
+	"lockstep/strategies"
+)
+
+// Class is a kind of mishap, by what it takes to be spared it.
+type Class int
+
+const (
+	Overrun Class = iota // the lease ends while its holder works: no lock can prevent that
+	Loss                 // a server forgets what it was told, or errs about the time
+	Misuse               // the program around the lock is wrong
+	Stuck                // nobody is granted the lock
+	Unclassed
+)
+
+// Text says what happens, as a clause: "the lease ends during the work".
+func (c Class) Text() string {
+	switch c {
+	case Overrun:
+		return "the lease ends during the work"
+	case Loss:
+		return "a server loses the record"
+	case Misuse:
+		return "the lock is misused"
+	case Stuck:
+		return "nobody gets the lock"
+	}
+	return "something else happens"
+}
+
+// mishap says in words what happens in some scenarios.
+type mishap struct {
+	text      string
+	class     Class
+	scenarios []string
+	of        tokens // other locks fail there of something else
+}
+
+// mishaps are those of all scenarios in which a lock that is recommended fails, by class, and of each the one that most have
+// to reckon with first.
+var mishaps = []mishap{
+	{"a pause", Overrun, []string{"pause-past-ttl", "pause-after-check", "pause-replies-in-flight", "fenced-write-unfenced-read", "fenced-write-unfenced-read.both", "fence-lost", "fence-lost.always", minted, setBack}, tokenless},
+	{"work that takes too long", Overrun, []string{"watchdog-dies", "stampede-slow"}, anyLock},
+	{"a holder that is cut off", Overrun, []string{"cut-off"}, anyLock},
+	{"a failover", Loss, failovers, anyLock},
+	{"a restart or a power cut that loses data", Loss, []string{"restart-no-fsync", "power-cut", "one-node"}, tokenless},
+	{"an evicted key", Loss, []string{"eviction"}, tokenless},
+	{"a counter of tokens that is lost (in a restart, a power cut or an eviction)", Loss, []string{"fence-lost", "restart-no-fsync", "power-cut", "one-node", "eviction"}, fencing},
+	{"a jump of a server's clock", Loss, []string{jump}, anyLock},
+	{"a release or a commit at the wrong time", Misuse, []string{"worker-exit", "commit-after-release"}, anyLock},
+	{"clients that go on without the lock", Misuse, []string{"fail-open", "stampede-fallthrough"}, anyLock},
+	{"readers whom the resource doesn't check", Misuse, []string{"fenced-write-unfenced-read"}, fencing},
+	{"two clients that draw the same token", Misuse, []string{sameToken}, anyLock},
+	{"votes that split again and again, as they can where all retry after the same wait", Stuck, []string{"split-vote"}, anyLock},
+}
+
+// tokens says whether a mishap is one of locks with fencing tokens, or of those without: what happens in a scenario about tokens
+// to a lock that has none is something else.
+type tokens uint8
+
+const (
+	anyLock tokens = iota
+	fencing
+	tokenless
+)
+
+func (t tokens) of(s strategies.Strategy) bool { return t == anyLock || (t == fencing) == s.Fences }
+
+// mishapOf is what happens to a lock in a scenario: nil if there are no words for it.
+func mishapOf(scenario string, lock strategies.Strategy) *mishap {
+	i := slices.IndexFunc(mishaps, func(m mishap) bool { return slices.Contains(m.scenarios, scenario) && m.of.of(lock) })
+	if i < 0 {
+		return nil
+	}
+	return &mishaps[i]
+}
+
+// Mishaps says in words what happens in some runs of the lock, each mishap once, in their order; and how many of the runs it has no
+// words for.
+func (a *Advice) Mishaps(runs []Run) (texts []string, wordless int) {
+	met := map[*mishap]bool{}
+	for _, r := range runs {
+		m := mishapOf(r.Scenario, a.Lock)
+		if met[m] = true; m == nil {
+			wordless++
+		}
+	}
+	for i := range mishaps {
+		if met[&mishaps[i]] {
+			texts = append(texts, mishaps[i].text)
+		}
+	}
+	return texts, wordless
+}
+
+// Kind is a class of runs that no question is about, and what it comes to for the reader.
+type Kind struct {
+	Class
+	To Effect
+}
+
+// Effect is what a run comes to.
+type Effect int
+
+const (
+	Decisive Effect = iota // the lock is enough as long as that doesn't happen
+	Covered                // that which makes the lock enough makes it harmless
+	Accepted               // it costs work, which the answers accept
+	Refused                // it costs work, as the resource refuses what comes late
+)
+
+// compare has those first that decide.
+func (k Kind) compare(other Kind) int {
+	return cmp.Or(cmp.Compare(k.To, other.To), cmp.Compare(k.Class, other.Class))
+}
+
+// Text says what happens in the runs of the kind, and what follows.
+func (k Kind) Text() string {
+	follows := map[Effect]string{Decisive: "rule it out", Covered: "the key covers it", Accepted: "it costs only work", Refused: "it costs only work"}[k.To]
+	if k.Class == Misuse {
+		follows = "see that it isn't"
+	}
+	return k.Class.Text() + "; " + follows
+}
+
+// Kind is that of one of the runs of Elsewhere.
+func (a *Advice) Kind(r *Run) Kind {
+	class := Unclassed
+	if m := mishapOf(r.Scenario, a.Lock); m != nil {
+		class = m.class
+	}
+	switch {
+	case len(r.Broken) == 0 && a.Lock.Fences:
+		return Kind{class, Refused}
+	case len(r.Broken) == 0:
+		return Kind{class, Accepted}
+	case a.covers(r):
+		return Kind{class, Covered}
+	}
+	return Kind{class, Decisive}
+}
+
+// covers reports whether a run shows nothing that does harm any more with that which makes the lock enough. By the answers that are
+// given then no second effect does: what counts is whether somebody gets the lock.
+func (a *Advice) covers(r *Run) bool {
+	if a.Cured() == "" {
+		return false
+	}
+	return !slices.ContainsFunc(r.Broken, func(c trace.Code) bool { return c == trace.PD || c == trace.LV })
+}
+
+// classes are the mishaps of some runs, by class: "the lease ends during the work (a pause, a holder that is cut off)".
+func (a *Advice) classes(runs []Run) (all []string) {
+	for c := Overrun; c < Unclassed; c++ {
+		its := slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return a.Kind(&r).Class != c })
+		if texts, _ := a.Mishaps(its); texts != nil {
+			all = append(all, c.Text()+" ("+strings.Join(texts, ", ")+")")
+		}
+	}
+	return all
+}
