@@ -153,11 +153,11 @@ func writeAdvice(out io.Writer, d advice.Advice, outcome advice.Outcome) error {
 	for i := range d.Runs {
 		writeRun(&b, &d.Runs[i])
 	}
-	if len(others) > 0 {
-		fmt.Fprintf(&b, "\nNo question is about these, and %s shows there what your answers forbid\n", d.Lock.Name)
-		for i := range others {
-			writeRun(&b, &others[i])
+	for i := range others {
+		if k := d.Kind(&others[i]); i == 0 || k != d.Kind(&others[i-1]) {
+			fmt.Fprintf(&b, "\nNo question is about these: %s\n", k.Text())
 		}
+		writeRun(&b, &others[i])
 	}
 	if numbers := d.Holding(); len(numbers) > 0 {
 		fmt.Fprintf(&b, "\nConditions of the claims, which are tested, and not proved\n")

@@ -309,6 +309,20 @@ func (a *Advice) Allowed(r *Run) string {
 	return "Your answers don't forbid it."
 }
 
+// Follows says what follows from a run for the reader. It is empty if nothing went wrong in it, or if the lock that shows it isn't enough.
+func (a *Advice) Follows(r *Run) string {
+	misused := pick(a.Kind(r).Class == Misuse, "It is a mistake in the use of the lock. ", "")
+	switch {
+	case len(r.Broken) == 0:
+		return a.Allowed(r)
+	case a.covers(r):
+		return misused + "With the key it does no harm, as far as the same thing is done twice."
+	case a.Enough || a.Cured() != "":
+		return misused + "The lock is enough as long as you can rule it out."
+	}
+	return ""
+}
+
 // refuses reports whether two were inside at once in a run, and the answers, which forbid that this does harm, are
 // content: the resource has refused the late one, by its token.
 func (a *Advice) refuses(r *Run) bool {

@@ -275,23 +275,42 @@ func heading(a *advice.Advice, pending, others int) string {
 		return text + fmt.Sprintf("; %d to come", pending)
 	}
 	if others > 0 {
-		text += fmt.Sprintf("; %s", draw.Either(others == 1, "1 other run fails", fmt.Sprintf("%d other runs fail", others)))
+		text += fmt.Sprintf("; %s below", draw.Plural(others, "other run"))
 	}
 	return text
 }
 
-// unasked is the heading of the runs that decide nothing: their red is no contradiction to the recommendation. In the least
-// window it leaves room for which of them are in sight.
-func (d *Decide) unasked(a *advice.Advice) string {
-	n := len(d.listed) - len(a.Runs)
-	if n == 1 {
-		return "This run of " + a.Lock.Name + " fails, and no question is about it"
-	}
-	return fmt.Sprintf("These %d runs of %s fail, and no question is about them", n, a.Lock.Name)
+// part is a part of the list: the runs that decide, or those of one kind that no question is about, whose red is no contradiction to
+// the recommendation: their heading says what follows from them. In the least window it leaves room for which of its runs are in sight.
+type part struct {
+	heading     string
+	first, past int // of its runs
 }
 
-// heads reports whether a run is the first of those that decide nothing, in a list that has others above it.
-func (d *Decide) heads(i int, a *advice.Advice) bool { return i > 0 && i == len(a.Runs) }
+// parts are those of the list, in their order.
+func (d *Decide) parts(a *advice.Advice) (all []part) {
+	if n := len(a.Runs); n > 0 {
+		all = append(all, part{past: n})
+	}
+	for i := len(a.Runs); i < len(d.listed); i++ {
+		if heading := "Not asked: " + a.Kind(&d.listed[i]).Text(); i == len(a.Runs) || heading != all[len(all)-1].heading {
+			all = append(all, part{heading, i, i})
+		}
+		all[len(all)-1].past = i + 1
+	}
+	return all
+}
+
+// partAt is the part of a run.
+func partAt(parts []part, run int) *part {
+	i := slices.IndexFunc(parts, func(p part) bool { return run < p.past })
+	return &parts[i]
+}
+
+// heads reports whether a run that isn't the list's first is the first of its part.
+func heads(parts []part, i int) bool {
+	return i > 0 && slices.ContainsFunc(parts, func(p part) bool { return p.first == i })
+}
 
 // drawDetail draws what there is to tell of the run at the cursor below the list, and returns the rows that the list has at
 // any run, by which it scrolls: the longest text leaves those, or the list would jump from one run to the next. What this
@@ -326,13 +345,13 @@ func (d *Decide) mark(run, rows int) int {
 
 // scroll has the list begin no further up than it must for the run at the cursor to be seen whole, and no further down than
 // it must for the list to be filled.
-func (d *Decide) scroll(entries [][]draw.Line, deciding, room int) {
+func (d *Decide) scroll(entries [][]draw.Line, parts []part, room int) {
 	at := max(d.at-questions, 0)
-	rows := func(first, last int) (n int) { // of the entries in sight, of the second heading among them, and of the mark below them
+	rows := func(first, last int) (n int) { // of the entries in sight, of the headings among them, and of the mark below them
 		n = d.mark(last, room)
 		for i := first; i <= last; i++ {
 			n += len(entries[i])
-			if i > first && i == deciding {
+			if i > first && heads(parts, i) {
 				n++
 			}
 		}
@@ -350,12 +369,36 @@ func (d *Decide) scroll(entries [][]draw.Line, deciding, room int) {
 func (d *Decide) drawRuns(c *draw.Canvas, l layout, a *advice.Advice, pending int) {
 	list, spare := d.drawDetail(c, l.runs, a)
 	d.page = list.H
-	entries := d.entries(l.runs, a)
-	d.scroll(entries, len(a.Runs), list.H)
+	parts := d.parts(a)
+	entries := d.entries(l.runs, a, len(parts)-1)
+	d.scroll(entries, parts, list.H)
 	list.H += spare
-	last, second := d.first, noRun // the latter is the row of the second heading
+	past, headings := d.drawRows(c, list, entries, parts)
+	if below := len(d.listed) - past; below > 0 && len(d.rows) < list.H {
+		c.Text(list.X+3, list.Y+len(d.rows), list.W-3, fmt.Sprintf("%s %d more", d.Theme.More, below), draw.Dim)
+	}
+	rule := draw.Rect(l.rules[2].X, l.rules[2].Y, l.rules[2].W, 1)
+	for i := range parts {
+		p := &parts[i]
+		first, last := max(d.first, p.first), min(past, p.past)
+		switch row, headed := headings[p.first]; {
+		case first >= last:
+		case p.heading == "":
+			d.drawHeading(c, rule, " "+heading(a, pending, len(d.listed)-max(past, p.past))+" ", first, last, p.past)
+		case headed:
+			d.drawHeading(c, draw.Rect(rule.X, row, rule.W, 1), p.heading, 0, last-first, p.past-p.first)
+		default:
+			d.drawHeading(c, rule, " "+p.heading+" ", first-p.first, last-p.first, p.past-p.first)
+		}
+	}
+}
+
+// drawRows draws the runs for which the list has room, and returns the one after them, and the rows that it has left for the headings
+// of parts, by their first run: that of the first part in sight is in the rule above.
+func (d *Decide) drawRows(c *draw.Canvas, list draw.Rectangle, entries [][]draw.Line, parts []part) (past int, headings map[int]int) {
+	past, headings = d.first, map[int]int{}
 	for i := d.first; i < len(d.listed); i++ {
-		headed, need := d.heads(i, a) && i > d.first, len(entries[i]) // at the top of the list the rule is its heading
+		headed, need := heads(parts, i) && i > d.first, len(entries[i])
 		if headed {
 			need++
 		}
@@ -363,7 +406,7 @@ func (d *Decide) drawRuns(c *draw.Canvas, l layout, a *advice.Advice, pending in
 			break
 		}
 		if headed {
-			second = list.Y + len(d.rows)
+			headings[i] = list.Y + len(d.rows)
 			d.rows = append(d.rows, noRun)
 		}
 		for _, row := range entries[i] {
@@ -373,26 +416,9 @@ func (d *Decide) drawRuns(c *draw.Canvas, l layout, a *advice.Advice, pending in
 			c.Line(list.X, list.Y+len(d.rows), list.W, row)
 			d.rows = append(d.rows, i)
 		}
-		last = i + 1
+		past = i + 1
 	}
-	if below := len(d.listed) - last; below > 0 && len(d.rows) < list.H {
-		c.Text(list.X+3, list.Y+len(d.rows), list.W-3, fmt.Sprintf("%s %d more", d.Theme.More, below), draw.Dim)
-	}
-	deciding := len(a.Runs)
-	rule := draw.Rect(l.rules[2].X, l.rules[2].Y, l.rules[2].W, 1)
-	if deciding > 0 && d.first >= deciding {
-		d.drawHeading(c, rule, " "+d.unasked(a)+" ", d.first-deciding, last-deciding, len(d.listed)-deciding)
-		return
-	}
-	others := len(d.listed) - deciding
-	hidden := others
-	if second != noRun {
-		hidden = 0
-	}
-	d.drawHeading(c, rule, " "+heading(a, pending, hidden)+" ", d.first, min(last, deciding), deciding)
-	if second != noRun {
-		d.drawHeading(c, draw.Rect(rule.X, second, rule.W, 1), d.unasked(a)+":", 0, last-deciding, others)
-	}
+	return past, headings
 }
 
 // drawHeading draws the heading of one of the two parts of the list, and which of its runs are in sight, unless all are.
@@ -409,8 +435,9 @@ func (d *Decide) drawHeading(c *draw.Canvas, r draw.Rectangle, heading string, f
 
 // entries are the runs of the list, each with its title and, where there is room, with its name, by which other screens and
 // the command line call it. Where there is room they have their reasons: whole, as far as the list has rows for that, and
-// else as much as has room in the row. The reason of the run at the cursor stands below the list.
-func (d *Decide) entries(list draw.Rectangle, a *advice.Advice) [][]draw.Line {
+// else as much as has room in the row. The reason of the run at the cursor stands below the list. So many rows are for headings.
+func (d *Decide) entries(list draw.Rectangle, a *advice.Advice, headings int) [][]draw.Line {
+	room := list.H - headings
 	titles, names := 0, 0
 	for _, run := range d.listed {
 		titles = max(titles, draw.Width(d.Library.Scenarios[d.Library.Named(run.Scenario)].Title))
@@ -430,7 +457,7 @@ func (d *Decide) entries(list draw.Rectangle, a *advice.Advice) [][]draw.Line {
 		if list.W-frame-titles-names-2 < leastReason {
 			continue
 		}
-		if entries, rows := set(names, list.H); rows < list.H { // and a row for the second heading
+		if entries, rows := set(names, list.H); rows <= room {
 			return entries
 		}
 	}
@@ -448,7 +475,7 @@ func (d *Decide) entries(list draw.Rectangle, a *advice.Advice) [][]draw.Line {
 	entries, rows := set(0, 1)
 	for i := range entries { // those that break something come first
 		whole := d.entry(i, len(a.Runs), titles, 0, list.W, list.H)
-		if more := len(whole) - len(entries[i]); rows+more < list.H {
+		if more := len(whole) - len(entries[i]); rows+more <= room {
 			entries[i], rows = whole, rows+more
 		}
 	}
@@ -531,7 +558,8 @@ func (d *Decide) detail(i int, a *advice.Advice, width int) []draw.Line {
 	head := sc.Title + " (" + run.Scenario + "): " + cell.Text()
 	if i >= len(a.Runs) {
 		head += "; no question is about it"
-	} else if why := a.Allowed(run); why != "" {
+	}
+	if why := a.Follows(run); why != "" {
 		head += ". " + why
 	}
 	t.Add(draw.Strong, "", head)
