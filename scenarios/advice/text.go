@@ -89,7 +89,7 @@ func (a *Advice) Headline(summary bool) string {
 		text = "No lock alone is enough: use " + cured
 	}
 	if summary && a.Enough {
-		text += ": " + a.Lock.Summary
+		text += ". It is " + a.Lock.Summary
 	}
 	return text + "."
 }
@@ -525,10 +525,15 @@ func (a *Advice) elsewhereBest(elsewhere []Run, outcome Outcome) (best string, m
 	return best, most
 }
 
+// begin is what a claim is worth, before what it says.
+func begin(n int) string {
+	conditions := len(claims.All[n-1].Assumptions)
+	return fmt.Sprintf("Claim %d (tested, not proved; %d %s): ", n, conditions, pick(conditions == 1, "condition", "conditions"))
+}
+
 // ClaimOnConditions is a claim with the number of its conditions before what it says.
 func ClaimOnConditions(n int) string {
-	c := &claims.All[n-1]
-	return fmt.Sprintf("Claim %d, while %d conditions hold: %s", n, len(c.Assumptions), c.Text)
+	return begin(n) + claims.All[n-1].Text
 }
 
 // Claim is how much a claim about the lock is worth here: what it says on how many conditions, or that one of these is broken in
@@ -547,7 +552,7 @@ func (a *Advice) Claim(n int, whole bool) string {
 	if whole {
 		return ClaimOnConditions(n)
 	}
-	return fmt.Sprintf("Claim %d: while %d conditions hold, %s shows no %s.", n, len(c.Assumptions), a.Lock.Name, named(never))
+	return begin(n) + fmt.Sprintf("%s shows no %s.", a.Lock.Name, named(never))
 }
 
 // ClaimText is a claim with all of its conditions, or, where one of these is broken here, as [Advice.Claim] has it. It begins with
@@ -559,9 +564,9 @@ func (a *Advice) ClaimText(n int) string {
 	c := &claims.All[n-1]
 	var assumed []string
 	for _, a := range c.Assumptions {
-		assumed = append(assumed, "that "+strings.ReplaceAll(a.Text, ", ", " ")) // commas are between the conditions
+		assumed = append(assumed, a.Text)
 	}
-	return fmt.Sprintf("Claim %d: %s It assumes %s.", n, c.Text, trace.List(assumed))
+	return begin(n) + c.Text + " The conditions: " + strings.Join(assumed, "; ") + "."
 }
 
 // Void is the condition of a claim that can't be relied on, by the answers, and what breaks it: a run that they are about shows

@@ -191,7 +191,7 @@ func (c *Claim) Tried() string {
 	if len(c.Of) > 0 {
 		text += fmt.Sprintf(" The program itself can search all schedules within bounds: lockstep explore %s --codes %s.", c.Of[0], strings.Join(c.Never, ","))
 	}
-	text += fmt.Sprintf(" To try those schedules again takes the sources of Lockstep: go test ./sim -run %s.", c.Proof)
+	text += fmt.Sprintf(" For those who have the sources of Lockstep: go test ./sim -run %s tries those schedules again.", c.Proof)
 	return text
 }
 

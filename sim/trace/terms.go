@@ -87,6 +87,9 @@ var Terms = []Word{
 	{"WAIT", "the command that waits until replicas have received what was written"},
 }
 
+// OfDiagram reports whether a word is the name of one of the diagram's rows: elsewhere it is an ordinary one.
+func (w Word) OfDiagram() bool { return strings.HasPrefix(w.Meaning, "in the diagram, ") }
+
 // Background are words of the field, and of advice and titles, that screens use where they need no
 // help: explain knows them, and the help of screens leaves them out.
 var Background = []Word{
@@ -151,21 +154,22 @@ var endings = []string{"", "s", "es", "d", "ed"}
 
 // TermsIn are the words and terms that stand in a text, in the order of their lists. Those in
 // capitals are meant as commands and stand so; the others may begin a sentence, or be several.
-func TermsIn(text string) (found []Word) {
+func TermsIn(text string) []Word { return WordsIn(text, slices.Concat(Words, Terms)) }
+
+// WordsIn are those of the words that stand in a text, as [TermsIn] finds them.
+func WordsIn(text string, words []Word) (found []Word) {
 	separate := func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-')
 	}
 	exact := " " + strings.Join(strings.FieldsFunc(text, separate), " ") + " "
 	lower := strings.ToLower(exact)
-	for _, list := range [][]Word{Words, Terms} {
-		for _, w := range list {
-			in, name := lower, w.Name
-			if name == strings.ToUpper(name) {
-				in = exact
-			}
-			if slices.ContainsFunc(endings, func(end string) bool { return strings.Contains(in, " "+name+end+" ") }) {
-				found = append(found, w)
-			}
+	for _, w := range words {
+		in, name := lower, w.Name
+		if name == strings.ToUpper(name) {
+			in = exact
+		}
+		if slices.ContainsFunc(endings, func(end string) bool { return strings.Contains(in, " "+name+end+" ") }) {
+			found = append(found, w)
 		}
 	}
 	return found

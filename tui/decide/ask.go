@@ -89,15 +89,15 @@ func (l leads) settled() bool { return !l.none && len(l.locks) == 1 || l.locks =
 // undecided is said of answers of which several things can come.
 const undecided = "The other answers decide"
 
-// short is where an answer leads in a few words: "redlock, fenced, or none enough".
+// short is where an answer leads in a few words: "leads to redlock or fenced".
 func (l leads) short() string {
 	switch {
 	case l.locks == nil:
 		return nothing
 	case l.none:
-		return strings.Join(l.locks, ", ") + ", or none enough"
+		return lower(undecided)
 	}
-	return l.either()
+	return "leads to " + l.either()
 }
 
 // either has the locks as alternatives.
@@ -116,7 +116,7 @@ func (l leads) sentence(open bool) string {
 	case l.locks == nil:
 		return "N" + nothing[1:] + " then" + whatever
 	case l.none:
-		return undecided + " whether " + l.either() + " is enough, or no lock alone"
+		return undecided + ": with some, " + l.either() + " is enough; with others, no lock alone is"
 	case !l.settled():
 		return undecided + " between " + l.either()
 	}
@@ -258,7 +258,7 @@ func (d *Decide) drawQuestions(c *draw.Canvas, r draw.Rectangle) {
 		text := advice.Questions[q].Answers[i].Text
 		if r.W >= wideEnough {
 			if leads := d.leads(q, i); leads.known() {
-				text += ": " + leads.short()
+				text += " (" + leads.short() + ")"
 			}
 		}
 		return text

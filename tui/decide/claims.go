@@ -225,7 +225,7 @@ func (p *pages) lines(width int) []draw.Line {
 			}
 		}
 		t.Gap()
-		t.Add(draw.Plain, "", "Where no lock and scenario are named, tests alone break it, and those take the sources of Lockstep: go test ./sim -run "+c.Proof+"Assumptions -v")
+		t.Add(draw.Dim, "", "For those who have the sources of Lockstep: go test ./sim -run "+c.Proof+"Assumptions -v breaks the conditions by all of these.")
 	}
 	return t.Lines
 }
@@ -233,7 +233,7 @@ func (p *pages) lines(width int) []draw.Line {
 // addBreach adds a breach and, if there is one, its run.
 func (p *pages) addBreach(t *draw.Paragraphs, c *claims.Claim, b claims.Breach) {
 	if p.Library.Strategy(b.Lock) < 0 || p.Library.Named(b.Scenario) < 0 {
-		t.Add(draw.Dim, "    ", b.Text)
+		t.Add(draw.Dim, "    ", b.Text+" (in a test only: no run to play)")
 		return
 	}
 	mark, k := "    ", draw.Plain

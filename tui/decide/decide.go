@@ -332,16 +332,31 @@ func (d *Decide) FooterKeys() []key.Binding {
 	return append(keys, k.Help, back, k.Quit)
 }
 
+// words are those that the recommendation may use, with all locks.
+func (d *Decide) words() []trace.Word {
+	words := []trace.Word{{Name: "claim", Meaning: "a sentence on what a kind of lock never shows as long as its conditions hold: tested, and not proved"}}
+	for _, name := range []string{"idempotency key", "failover", "eviction", "Sentinel", "Cluster", "UPDATE", "compare-and-delete", "misfortune"} {
+		if w, known := trace.Lookup(name); known {
+			words = append(words, w)
+		}
+	}
+	for _, s := range d.Library.Strategies {
+		words = append(words, trace.Word{Name: s.Name, Meaning: "a lock: " + s.Summary})
+	}
+	return words
+}
+
 // Help explains the screen and its keys.
 func (d *Decide) Help() screen.Page {
 	k, g := &d.Keys, &d.Theme.Glyphs
 	return screen.Page{
 		Title: "which lock should I use?",
 		About: "A question with a ? before it is still to be answered: no answer is taken until you give it, by an arrow, which stays there, or by its number, which goes on to the next open question. Enter gives none: it goes on once there is one. The answers say which violations your use forbids, and what can happen to it. Every lock of the catalogue is run through just that; " +
-			"of those that show nothing forbidden, the simplest is recommended. If there is none, the screen says so, and shows what is missing. " +
-			"Below are its runs, those first that show something forbidden; last, under a heading of their own, come runs that no question is about, in which it shows what your answers forbid: the recommendation doesn't cover those. Each can be played.",
+			"of those that do no harm then, the simplest is recommended. If there is none, the screen says so, and shows what is missing. " +
+			"Below are its runs, those first that show something forbidden; last come runs that no question is about, in which it fails, too, or in which two are at work and that only costs work. Each kind of them has a heading, which says what follows for you. Each run can be played.",
 		Keys: append([]key.Binding{screen.As(k.Up, "row above"), screen.As(k.Down, "row below"), screen.As(k.Back, "answer to the left"), screen.As(k.Forward, "answer to the right"), screen.Bind("1-3", "that answer, and on", k.Guess.Keys()[:3]...),
 			k.PageUp, k.PageDown, screen.As(k.First, "first question"), screen.As(k.Last, "last run"), screen.As(k.Enter, "next question; then the runs; or play"), screen.As(k.Evidence, "the claims about it"), d.clearing()}, k.Always()...),
-		Signs: append([]draw.Sign{{g.Granted + "ok", "nothing broke"}, {g.Mild + "OV", "broken, but your answers don't forbid it"}, {g.Bad + "SW", "broken, and your answers forbid it; in red only where that decides"}, {"?", "a question that isn't answered yet"}}, screen.CodeSigns()...),
+		Words: d.words(), Prose: true,
+		Signs: append([]draw.Sign{{g.Granted + "ok", "nothing broke"}, {g.Mild + "OV", "something broke, and by your answers that does no harm"}, {g.Bad + "SW", "something broke, and by your answers that does harm; in red only where that decides"}, {"?", "a question that isn't answered yet"}}, screen.CodeSigns()...),
 	}
 }

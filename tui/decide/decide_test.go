@@ -606,7 +606,7 @@ func TestAnswersSayWhereTheyLead(t *testing.T) {
 				for q := range questions {
 					for i := range advice.Questions[q].Answers {
 						leads := d.leads(q, i)
-						if beside := strings.Contains(v, advice.Questions[q].Answers[i].Text+": "+leads.short()); !leads.known() || beside != (size[0] >= wideEnough) {
+						if beside := strings.Contains(v, advice.Questions[q].Answers[i].Text+" ("+leads.short()+")"); !leads.known() || beside != (size[0] >= wideEnough) {
 							t.Errorf("%v, %v: answer %d to question %d leads to %q, which is beside it: %t\n%s", size, given, i, q, leads.short(), beside, v)
 						}
 						sentence := leads.sentence(len(d.possible(q, i)) > 1)
@@ -702,7 +702,7 @@ func TestBreachesCanBePlayed(t *testing.T) {
 		for range 200 {
 			a.Press("up")
 		}
-		if v := a.View(); !strings.Contains(v, "Claim 1:") {
+		if v := a.View(); !strings.Contains(v, "Claim 1: ") {
 			t.Errorf("%v: going up doesn't lead to the beginning:\n%s", size, v)
 		}
 	}
@@ -837,7 +837,7 @@ func TestReasonsBeginInOneColumn(t *testing.T) {
 func TestSignsAreExplained(t *testing.T) {
 	a, _ := open(t, 80, 24)
 	a.Press("right")
-	if v := a.View(); !strings.Contains(v, "✓ nothing broke  ~ not forbidden  ✗ forbidden") {
+	if v := a.View(); !strings.Contains(v, "by your answers: ✓ ok  ~ harmless  ✗ harmful") {
 		t.Errorf("the signs aren't explained:\n%s", v)
 	}
 }
@@ -898,5 +898,25 @@ func TestOpenQuestionsHaveTheirTerms(t *testing.T) {
 	d.given[1], d.at = true, 0
 	if v := a.View(); strings.Contains(v, "number that grows") {
 		t.Errorf("it is said again once that is answered:\n%s", v)
+	}
+}
+
+// The help explains the words of the recommendation that stand on the screen, its lock among them, and none as a row of a diagram,
+// which this screen doesn't have.
+func TestHelpHasTheWordsOfTheAdvice(t *testing.T) {
+	a, _ := open(t, 120, 40)
+	a.Press("home 2 down 1 down 2 ?")
+	text := ""
+	for range 60 {
+		text += tuitest.Unwrapped(a.View()) + " "
+		a.Press("down")
+	}
+	for _, want := range []string{"idempotency key a name that", "setpx-lua a lock: ", "failover a replica becomes", "claim a sentence on"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the help doesn't explain %q", want)
+		}
+	}
+	if strings.Contains(text, "in the diagram") || strings.Contains(text, "redlock a lock") {
+		t.Errorf("the help explains what isn't on the screen:\n%s", text)
 	}
 }

@@ -119,7 +119,7 @@ func (d *Decide) drawText(c *draw.Canvas, r draw.Rectangle, lines []draw.Line) {
 // drawSigns says at the end of a row what the signs before the codes of the runs mean, if that leaves what is at its beginning.
 func (d *Decide) drawSigns(c *draw.Canvas, r draw.Rectangle, taken int) {
 	g := &d.Theme.Glyphs
-	signs := g.Granted + " nothing broke  " + g.Mild + " not forbidden  " + g.Bad + " forbidden"
+	signs := "by your answers: " + g.Granted + " ok  " + g.Mild + " harmless  " + g.Bad + " harmful"
 	if n := draw.Width(signs); taken+n+1 < r.W {
 		c.Text(r.X+r.W-1-n, r.Y, n, signs, draw.Dim)
 	}
@@ -247,7 +247,7 @@ func (d *Decide) told(a *advice.Advice, rest *advice.Rest, b brevity) []string {
 			if beyond := a.Beyond(d.listed); beyond != "" {
 				text += " " + beyond
 			}
-			text += " " + d.Keys.Evidence.Help().Key + " opens it."
+			text += " " + d.Keys.Evidence.Help().Key + " lists the conditions."
 		}
 		all = append(all, text)
 	}

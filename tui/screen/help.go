@@ -17,6 +17,8 @@ type Page struct {
 	About string        // a paragraph
 	Keys  []key.Binding // all that work there
 	Signs []draw.Sign   // the meanings of its glyphs
+	Words []trace.Word  // that may stand on it, beside those of any screen
+	Prose bool          // it has no diagram
 }
 
 // help is the screen that shows another one's page.

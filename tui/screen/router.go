@@ -104,7 +104,8 @@ func (m *Router) typed(k tea.KeyMsg) tea.Cmd {
 		return m.toggleMouse()
 	case key.Matches(k, m.Keys.Help) && !m.Typing():
 		if _, open := m.Top().(*help); !open {
-			m.screens = append(m.screens, &help{App: m.App, page: m.Top().Help(), words: m.wordsInSight()})
+			page := m.Top().Help()
+			m.screens = append(m.screens, &help{App: m.App, page: page, words: m.wordsInSight(&page)})
 			return nil
 		}
 	}
@@ -229,8 +230,8 @@ func (m *Router) frame() *draw.Canvas {
 	return c
 }
 
-// wordsInSight are the words on the screen that a newcomer may not know.
-func (m *Router) wordsInSight() []trace.Word {
+// wordsInSight are the words on the screen with some page that a newcomer may not know.
+func (m *Router) wordsInSight(page *Page) []trace.Word {
 	if m.w == 0 || m.h == 0 || m.tooSmall() {
 		return nil
 	}
@@ -242,7 +243,9 @@ func (m *Router) wordsInSight() []trace.Word {
 		}
 		text.WriteByte('\n')
 	}
-	return trace.TermsIn(text.String())
+	words := slices.Concat(page.Words, trace.TermsIn(text.String()))
+	words = slices.DeleteFunc(words, func(w trace.Word) bool { return page.Prose && w.OfDiagram() })
+	return trace.WordsIn(text.String(), words)
 }
 
 // drawTooSmall asks for a larger window, in as many lines as there are.
