@@ -73,7 +73,7 @@ const (
 
 // Questions are asked in this order.
 var Questions = [3]Question{
-	{Name: "for", Text: "Two holders at once", Hint: "Does a second holder only waste work, or does it do harm?", Answers: []Answer{
+	{Name: "for", Text: "Two holders", Hint: "Does a second holder only waste work, or does it do harm?", Answers: []Answer{
 		{Name: "efficiency", Text: "cost work twice", Example: "a report is computed twice, a cache is filled twice",
 			accepts: []acceptance{
 				{codes: trace.Verdict{trace.DG}, scenarios: losses, where: "where a server loses the lock's record or its clock jumps"},

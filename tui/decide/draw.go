@@ -110,6 +110,10 @@ func (d *Decide) drawText(c *draw.Canvas, r draw.Rectangle, lines []draw.Line) {
 	d.beyond = max(len(lines)-r.H, 0)
 	d.above = min(d.above, d.beyond)
 	c.Lines(r, lines, d.above)
+	if d.above > 0 && d.at < questions {
+		text := fmt.Sprintf("%s %d lines above: %s", d.Theme.More, d.above+1, d.Keys.PageUp.Help().Key)
+		c.Text(r.X, r.Y, r.W, draw.Pad(text, r.W), draw.Dim)
+	}
 	if below := d.beyond - d.above; below > 0 && d.at < questions {
 		text := fmt.Sprintf("%s %d more lines: %s", d.Theme.More, below+1, d.Keys.PageDown.Help().Key)
 		c.Text(r.X, r.Y+r.H-1, r.W, text, draw.Dim)
@@ -433,53 +437,64 @@ func (d *Decide) drawHeading(c *draw.Canvas, r draw.Rectangle, heading string, f
 	}
 }
 
-// entries are the runs of the list, each with its title and, where there is room, with its name, by which other screens and
-// the command line call it. Where there is room they have their reasons: whole, as far as the list has rows for that, and
-// else as much as has room in the row. The reason of the run at the cursor stands below the list. So many rows are for headings.
-func (d *Decide) entries(list draw.Rectangle, a *advice.Advice, headings int) [][]draw.Line {
-	room := list.H - headings
+// entries are the runs of the list, each with its title, and in a wide window with its name, by which other screens and the command line
+// call it. Where there is room they have their reasons, never a part of one: all of them, as far as the list has rows for that, and
+// else those that take one row, and of the others the first. The reason of the run at the cursor stands below the list, with the
+// name. So many rows are for headings.
+func (d *Decide) entries(list draw.Rectangle, a *advice.Advice, headings int) (entries [][]draw.Line) {
 	titles, names := 0, 0
 	for _, run := range d.listed {
 		titles = max(titles, draw.Width(d.Library.Scenarios[d.Library.Named(run.Scenario)].Title))
 		names = max(names, draw.Width(run.Scenario))
 	}
-	if titles = min(titles, list.W-frame); frame+titles+names+2 > list.W {
-		names = 0
+	if list.W < wideEnough {
+		titles, names = min(titles, list.W-frame), 0
 	}
-	set := func(names, reason int) (entries [][]draw.Line, rows int) {
+	room, rows, reasons := list.H-headings, 0, d.reasons()
+	set := func(titles, names int, reasons []string) {
+		entries, rows = nil, 0
 		for i := range d.listed {
-			entries = append(entries, d.entry(i, len(a.Runs), titles, names, list.W, reason))
+			entries = append(entries, d.entry(i, len(a.Runs), titles, names, list.W, reasons[i]))
 			rows += len(entries[i])
 		}
-		return entries, rows
 	}
-	for _, names := range []int{names, 0} { // without names, which stand below the list, reasons have more room
-		if list.W-frame-titles-names-2 < leastReason {
-			continue
-		}
-		if entries, rows := set(names, list.H); rows <= room {
-			return entries
-		}
-	}
-	wide := titles
-	if list.W >= wideEnough { // whole reasons have room beside titles that are folded
-		titles = min(titles, usualTitle)
-		entries, _ := set(0, list.H)
+	none := make([]string, len(d.listed))
+	if set(titles, names, reasons); list.W-frame-titles-names-2 >= leastReason && (rows <= room || list.W >= wideEnough) {
 		return entries
 	}
-	if titles = min(titles, usualTitle); list.W-frame-titles-2 < leastReason {
-		titles = wide
-		entries, _ := set(names, 0)
+	if usual := min(titles, usualTitle); list.W-frame-usual-2 >= leastReason {
+		titles = usual
+	} else {
+		set(titles, 0, none)
 		return entries
 	}
-	entries, rows := set(0, 1)
+	set(titles, 0, reasons)
+	whole := entries
+	set(titles, 0, none)
 	for i := range entries { // those that break something come first
-		whole := d.entry(i, len(a.Runs), titles, 0, list.W, list.H)
-		if more := len(whole) - len(entries[i]); rows+more <= room {
-			entries[i], rows = whole, rows+more
+		if more := len(whole[i]) - len(entries[i]); more == 0 || rows+more <= room {
+			entries[i], rows = whole[i], rows+more
 		}
 	}
 	return entries
+}
+
+// reasons are those of the listed runs, without the sentences that several of them have: what is the same everywhere drowns the rest.
+func (d *Decide) reasons() (all []string) {
+	sentences, times := make([][]string, len(d.listed)), map[string]int{}
+	for i := range d.listed {
+		run := &d.listed[i]
+		reason := d.Library.Scenarios[d.Library.Named(run.Scenario)].Because(run.Strategy)
+		sentences[i] = strings.SplitAfter(reason, ". ")
+		for _, s := range sentences[i] {
+			times[strings.Trim(s, " .")]++
+		}
+	}
+	for _, its := range sentences {
+		own := slices.DeleteFunc(slices.Clone(its[1:]), func(s string) bool { return times[strings.Trim(s, " .")] > 2 })
+		all = append(all, strings.TrimSpace(its[0]+strings.Join(own, "")))
+	}
+	return all
 }
 
 // frame are the columns of a row of the list beside the title, the name and the reason; leastReason are those that a
@@ -491,9 +506,9 @@ const (
 	usualTitle  = 50
 )
 
-// entry is a run in the list, with no reason, a row of it, or all of it. A title that is longer than the column of titles is
-// folded, or cut where there is one row, so that all reasons begin in the same column.
-func (d *Decide) entry(i, deciding, titles, names, width, reason int) (rows []draw.Line) {
+// entry is a run in the list, with its reason, or without one. A title that is longer than the column of titles is folded where a
+// reason stands beside it, so that all reasons begin in the same column.
+func (d *Decide) entry(i, deciding, titles, names, width int, reason string) (rows []draw.Line) {
 	run := &d.listed[i]
 	sc := d.Library.Scenarios[d.Library.Named(run.Scenario)]
 	mark := "  "
@@ -501,22 +516,18 @@ func (d *Decide) entry(i, deciding, titles, names, width, reason int) (rows []dr
 		mark = d.Theme.Pointer + " "
 	}
 	badge := d.badge(i, deciding)
-	folded := []string{draw.Fit(sc.Title, titles, d.Theme.More)}
-	if reason > 1 {
-		folded = draw.Wrap(sc.Title, titles)
+	folded := draw.Wrap(sc.Title, titles)
+	if reason == "" {
+		folded = []string{draw.Fit(sc.Title, width-frame, d.Theme.More)}
 	}
 	head := draw.Line{draw.Text(" "+mark, draw.Here), draw.Text(draw.Pad(badge.Text, 6), badge.Ink), draw.Text(draw.Pad(folded[0], titles)+"  ", draw.Strong)}
 	if names > 0 {
 		head = append(head, draw.Text(draw.Pad(run.Scenario, names)+"  ", draw.Dim))
 	}
-	if reason == 0 {
+	if reason == "" {
 		return []draw.Line{head}
 	}
-	room := width - head.Width() - 1
-	because := draw.Wrap(sc.Because(run.Strategy), room)
-	if reason == 1 {
-		because = []string{draw.Fit(sc.Because(run.Strategy), room, d.Theme.More)}
-	}
+	because := draw.Wrap(reason, width-head.Width()-1)
 	before, left := draw.Width(" "+mark)+6, head.Width() // columns of the mark and the badge, and of all that a reason begins behind
 	for n := range max(len(folded), len(because)) {
 		row := head
