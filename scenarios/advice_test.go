@@ -241,6 +241,9 @@ func expectAccepted(t *testing.T, d *advice.Advice, rest *advice.Rest, text stri
 			t.Errorf("%v: %s under %s does no harm, and that isn't said: %s", d.Answers, r.Verdict, r.Scenario, text)
 		}
 	}
+	if v, _ := ran(t)("pause-past-ttl", d.Lock.Name); free != "" && slices.Contains(v, trace.OV) != strings.HasPrefix(free, "a pause past the lease") {
+		t.Errorf("%v: a pause shows %s: %s", d.Answers, v, text)
+	}
 	if d.Answers[0] == 0 && (strings.Contains(free, "failover") != (d.Answers[2] == 1) || !strings.Contains(free, "restart")) {
 		t.Errorf("%v: a failover and a restart lose the lock alike: %s", d.Answers, text)
 	}

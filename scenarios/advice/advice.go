@@ -69,6 +69,7 @@ var losses = append(slices.Clone(failovers), "restart-no-fsync", "power-cut", "o
 const (
 	jump      = "server-clock-jump"
 	sameToken = "token-collision"
+	pastLease = "pause-past-ttl"
 )
 
 // Questions are asked in this order.
@@ -85,7 +86,7 @@ var Questions = [3]Question{
 			cure: "with an idempotency key"},
 		{Name: "correctness", Text: "destroy something", Example: "a customer pays twice; two jobs change one balance, and one change is lost",
 			damage:  "a customer pays twice or a change is lost",
-			forbids: trace.Verdict{trace.SW}, scenarios: []string{"pause-past-ttl", "pause-after-check"}},
+			forbids: trace.Verdict{trace.SW}, scenarios: []string{pastLease, "pause-after-check"}},
 	}},
 	{Name: "token", Text: "A fencing token", Hint: "A number that grows with each grant, so that a late write can be refused.", Term: true, Answers: []Answer{
 		{Name: "no", Text: "can't be checked", Example: "what you protect takes all that arrives: a provider's payment API, a mail, a file. If a payment is both a provider's charge and a row in your table, answer for the one that can't be undone: the charge", fits: func(s strategies.Strategy) bool { return !s.Fences }},

@@ -46,7 +46,7 @@ type mishap struct {
 // mishaps are those of all scenarios in which a lock that is recommended fails, by class, and of each the one that most have
 // to reckon with first.
 var mishaps = []mishap{
-	{"a pause", Overrun, []string{"pause-past-ttl", "pause-after-check", "pause-replies-in-flight", "fenced-write-unfenced-read", "fenced-write-unfenced-read.both", "fence-lost", "fence-lost.always", minted, setBack}, tokenless},
+	{"a pause", Overrun, []string{pastLease, "pause-after-check", "pause-replies-in-flight", "fenced-write-unfenced-read", "fenced-write-unfenced-read.both", "fence-lost", "fence-lost.always", minted, setBack}, tokenless},
 	{"work that takes too long", Overrun, []string{"watchdog-dies", "stampede-slow"}, anyLock},
 	{"a holder that is cut off", Overrun, []string{"cut-off"}, anyLock},
 	{"a failover", Loss, failovers, anyLock},

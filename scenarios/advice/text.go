@@ -445,24 +445,28 @@ func (a *Advice) Unspoken(rest *Rest, outcome Outcome, name func(scenario string
 		text = fmt.Sprintf("It is enough as long as you can rule out %s: it fails in %s that no question is about.", trace.List(mishaps), pick(n == 1, "a run", fmt.Sprintf("%d runs", n)))
 		text += a.spared(failed, outcome, name)
 	}
-	if costs := a.costs(rest); costs != "" {
+	if costs := a.costs(rest, outcome); costs != "" {
 		return strings.TrimSpace(text + " " + costs)
 	}
 	return text
 }
 
-// costs says when the lock lets two in although the answers forbid that elsewhere, and why they accept it there. It is empty if it doesn't.
-func (a *Advice) costs(rest *Rest) string {
+// costs says when two are at work although the answers forbid that elsewhere, and why they accept it there. It is empty if the lock never
+// lets in two so.
+func (a *Advice) costs(rest *Rest, outcome Outcome) string {
 	accepted := slices.DeleteFunc(slices.Concat(a.Runs, rest.Shown), func(r Run) bool { return len(r.Accepted) == 0 })
 	mishaps, _ := a.Mishaps(accepted)
 	if mishaps == nil {
 		return ""
 	}
+	if v, _ := outcome(pastLease, a.Lock.Name); slices.Contains(v, trace.OV) {
+		mishaps = append([]string{"a pause past the lease"}, mishaps...)
+	}
 	text := fmt.Sprintf("Two may be at work at once after %s", either(mishaps))
 	if a.Lock.Fences {
-		return text + ": the resource refuses a late write, so you need not rule that out."
+		return text + ": the resource refuses a late write, so you need not rule these out."
 	}
-	return text + ": that costs work twice, as you accept, so you need not rule it out."
+	return text + ": that costs work twice, as you accept, so you need not rule these out."
 }
 
 func pick[T any](first bool, a, b T) T {
