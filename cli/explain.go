@@ -176,7 +176,7 @@ func glossary() string {
 func claimText(n int) string {
 	label, text := fmt.Sprintf("Claim %d:", n), claims.All[n-1].Text
 	if k := len(claims.All[n-1].Assumptions); k > 0 {
-		label = fmt.Sprintf("Claim %d, while %s hold:", n, report.Count(k, "condition"))
+		label = fmt.Sprintf("Claim %d (tested, not proved; %s):", n, report.Count(k, "condition"))
 		text += fmt.Sprintf(" The conditions: lockstep explain claim %d.", n)
 	}
 	return wrap(label, 2, text)

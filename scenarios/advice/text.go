@@ -535,11 +535,6 @@ func begin(n int) string {
 	return fmt.Sprintf("Claim %d (tested, not proved; %d %s): ", n, conditions, pick(conditions == 1, "condition", "conditions"))
 }
 
-// ClaimOnConditions is a claim with the number of its conditions before what it says.
-func ClaimOnConditions(n int) string {
-	return begin(n) + claims.All[n-1].Text
-}
-
 // Claim is how much a claim about the lock is worth here: what it says on how many conditions, or that one of these is broken in
 // a run about the answers. As a brief one it has only which of the forbidden codes it excludes.
 func (a *Advice) Claim(n int, whole bool) string {
@@ -554,7 +549,7 @@ func (a *Advice) Claim(n int, whole bool) string {
 		return fmt.Sprintf("Claim %d, by which %s shows no %s, does not hold here: it assumes that %s, and %s breaks that.", n, a.Lock.Name, named(never), assumed, by)
 	}
 	if whole {
-		return ClaimOnConditions(n)
+		return begin(n) + c.Text
 	}
 	return begin(n) + fmt.Sprintf("%s shows no %s.", a.Lock.Name, named(never))
 }
