@@ -14,8 +14,9 @@ import (
 func Strategies(app *screen.App, title string, scenario, current int, choose func(int) (tea.Cmd, screen.Outcome)) *Picker {
 	items := make([]Item, len(app.Library.Strategies))
 	for i, st := range app.Library.Strategies {
-		items[i] = Item{Name: st.Name, About: st.Summary, Badge: func() draw.Span { return app.Grid.Badge(scenario, i, &app.Theme.Glyphs) },
-			Outcome: func() string { return st.Name + ": " + app.Grid.Text(scenario, i) }}
+		items[i] = Item{Name: st.Name, About: st.Summary, Badge: func() draw.Span { return app.Grid.BadgeBeside(scenario, current, i, &app.Theme.Glyphs) },
+			Outcome: func() string { return st.Name + ": " + app.Grid.Text(scenario, i) },
+			Spared:  func() string { return app.Grid.Spared(scenario, current, i) }}
 	}
 	return &Picker{App: app, Title: title, Items: items, At: current, Current: current, wanted: app.Grid.WantRow(scenario), Choose: choose}
 }
@@ -42,7 +43,7 @@ func Compare(app *screen.App, scenario, strategy, pos int) *Picker {
 			return ""
 		}
 		spared := slices.DeleteFunc(slices.Clone(mine.Verdict), func(c trace.Code) bool { return !c.Failure() || slices.Contains(other.Verdict, c) })
-		if len(spared) == 0 {
+		if len(spared) == 0 || app.Grid.Spared(scenario, strategy, i) != "" {
 			return ""
 		}
 		return "; it avoids " + trace.List(spared.Strings())

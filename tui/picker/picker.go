@@ -41,6 +41,7 @@ type Item struct {
 	Detail      string           // more about it, told while the cursor is there; empty is About
 	Badge       func() draw.Span // the outcome of the run, if it is known
 	Outcome     func() string    // the same in words, told while the cursor is there; nil has none
+	Spared      func() string    // why that outcome says nothing against the current one, told in the place of About; nil or nothing if it does
 }
 
 // Start has the badges computed.
@@ -150,6 +151,7 @@ func (p *Picker) Help() screen.Page {
 		About: "Beside each name stands what came of it, run just now: the worst that the monitors saw. Below stands all that they saw in the run at the cursor.",
 		Keys:  keys,
 		Signs: append([]draw.Sign{{g.Granted + "ok", "nothing broke"}, {"(ok)", "nothing broke here; elsewhere the lock fails, in a run that it has to withstand whatever its use"}, {g.Mild + "BD", "reported, but no failure"}, {g.Bad + "DG", "broken: the worst code of the run"},
+			screen.Untested(),
 			screen.NotRun(g), {g.Wants + g.Wants, "not known yet"}, {"?", "not what the scenario expects"}, {g.Write, "open now"}}, screen.CodeSigns()...),
 	}
 }
@@ -202,7 +204,7 @@ func (p *Picker) Draw(c *draw.Canvas, r draw.Rectangle) {
 			number = fmt.Sprintf("%*d  ", numbers, i+1)
 		}
 		l := draw.Line{draw.Text(mark+number, draw.Here), draw.Text(draw.Pad(draw.Fit(it.Name, names, p.Theme.More), names)+"  ", draw.Strong),
-			draw.Text(draw.Pad(badge.Text, badges), badge.Ink), draw.Text(it.About, draw.Dim)}
+			draw.Text(draw.Pad(badge.Text, badges), badge.Ink), draw.Text(draw.Either(it.spared() != "", it.spared(), it.About), draw.Dim)}
 		if i == p.At {
 			l = l.Fitted(p.list.W, p.Theme.More).Selected(p.list.W)
 		}
@@ -224,12 +226,24 @@ func (p *Picker) rowsBelow(r draw.Rectangle) int {
 	return rows
 }
 
+// spared is Spared, which may be nil.
+func (it *Item) spared() string {
+	if it.Spared == nil {
+		return ""
+	}
+	return it.Spared()
+}
+
 // description tells of an item what came of it, and what it is, both whole.
 func (p *Picker) description(i, width int) (about []draw.Line) {
 	width = min(width, draw.WidestLine)
 	it := &p.Items[i]
 	if it.Outcome != nil {
-		for _, s := range draw.Wrap(it.Outcome(), width) {
+		text := it.Outcome()
+		if why := it.spared(); why != "" {
+			text += "; but this run is no proof that it helps: " + why
+		}
+		for _, s := range draw.Wrap(text, width) {
 			about = append(about, draw.Line{draw.Text(s, draw.Strong)})
 		}
 	}

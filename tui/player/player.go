@@ -265,7 +265,7 @@ func (p *Player) show(l loadedMsg) {
 		return
 	}
 	p.scroll, p.zoom = [panels]int{}, 0
-	p.Grid.Learn(p.scenario, p.Strategy, l.run.Verdict())
+	p.Grid.Learn(p.scenario, p.Strategy, l.run.Trace)
 	from := p.from
 	p.from = 0
 	if p.rerun {

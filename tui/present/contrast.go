@@ -15,7 +15,7 @@ import (
 type againMsg struct {
 	scenario *scenarios.Scenario
 	lock     string
-	verdict  trace.Verdict
+	run      *trace.Trace
 }
 
 // first is the first showing under the script of the one at hand.
@@ -40,14 +40,14 @@ func (p *Present) note(changed bool) tea.Cmd {
 		if err != nil {
 			return nil
 		}
-		return againMsg{sc, st.Name, t.Verdict()}
+		return againMsg{sc, st.Name, t}
 	}
 }
 
 // learn takes in what a run has come to, if its script is still that.
 func (p *Present) learn(m againMsg) {
 	if sc := p.Library.Scenario(m.scenario); sc >= 0 {
-		p.Grid.Learn(sc, p.Library.Strategy(m.lock), m.verdict)
+		p.Grid.Learn(sc, p.Library.Strategy(m.lock), m.run)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"lockstep/scenarios"
 	"lockstep/scenarios/advice"
 	"lockstep/sim/trace"
+	"lockstep/strategies"
 	"lockstep/tui/draw"
 )
 
@@ -37,6 +38,7 @@ type Cell struct {
 	Known   bool          // it was made, and came to a verdict or an error
 	Verdict trace.Verdict // empty if no property broke
 	err     error
+	struck  *Struck
 }
 
 // cellsMsg is a batch of findings, by cell, with the scenarios that were run for them.
@@ -139,9 +141,18 @@ func compute(lib *Library, seed uint64, cells []int) cellsMsg {
 			f.cells[cell] = Cell{Known: true, err: err}
 			continue
 		}
-		f.cells[cell] = Cell{Known: true, Verdict: t.Verdict()}
+		f.cells[cell] = cellOf(t, lib.Strategies[st])
 	}
 	return f
+}
+
+func cellOf(t *trace.Trace, st strategies.Strategy) Cell {
+	return Cell{Known: true, Verdict: t.Verdict(), struck: struckBy(t, st)}
+}
+
+// Spared says why the run of another lock under a scenario is no evidence that it withstands what strikes this one: see [Struck.Spared].
+func (g *Grid) Spared(scenario, strategy, other int) string {
+	return g.At(scenario, strategy).struck.Spared(g.At(scenario, other).struck)
 }
 
 // Replace puts a new version in a scenario's place: nothing is known of its runs yet.
@@ -161,11 +172,11 @@ func (g *Grid) Replace(scenario int, sc *scenarios.Scenario) {
 }
 
 // Learn takes in the outcome of a run that a screen has made: what the reader has seen is known.
-func (g *Grid) Learn(scenario, strategy int, v trace.Verdict) {
+func (g *Grid) Learn(scenario, strategy int, t *trace.Trace) {
 	i := g.Index(scenario, strategy)
 	if at := slices.Index(g.queue, i); at >= 0 { // else it is known, or under way
 		g.queue = slices.Delete(g.queue, at, at+1)
-		g.Cells[i] = Cell{Known: true, Verdict: v}
+		g.Cells[i] = cellOf(t, g.lib.Strategies[strategy])
 		g.Known++
 	}
 }
@@ -216,6 +227,17 @@ func (g *Grid) Badge(scenario, strategy int, glyphs *draw.Glyphs) draw.Span {
 	}
 	return s
 }
+
+// BadgeBeside is Badge, beside that of the lock at hand: an ok is marked that is no evidence that the lock withstands what strikes that one.
+func (g *Grid) BadgeBeside(scenario, strategy, other int, glyphs *draw.Glyphs) draw.Span {
+	if f := g.At(scenario, other); f.Known && f.err == nil && len(f.Verdict) == 0 && g.Spared(scenario, strategy, other) != "" {
+		return draw.Text(Untested()[0], draw.Dim)
+	}
+	return g.Badge(scenario, other, glyphs)
+}
+
+// Untested explains the badge of a run that broke nothing as nothing, or not as much, happened to the lock.
+func Untested() draw.Sign { return draw.Sign{"-ok", "not put to the test"} }
 
 // Badge is a cell in at most five columns.
 func (f *Cell) Badge(g *draw.Glyphs) draw.Span {
@@ -279,12 +301,15 @@ func notRun(g *draw.Glyphs) string { return g.Fault + "err" }
 // NotRun explains the badge of a run that can't be made.
 func NotRun(g *draw.Glyphs) draw.Sign { return draw.Sign{notRun(g), "can't be run"} }
 
-// BadgeLegendOf is BadgeLegend, or where one of the badges is that of a run that can't be made a legend that has that
+// BadgeLegendOf is BadgeLegend, or where one of the badges is that of a run that can't be made, or is no test, a legend that has that
 // in the place of the badge of runs to come: these go away by themselves.
 func BadgeLegendOf(g *draw.Glyphs, badges []string) draw.Line {
 	l := BadgeLegend(g)
 	if slices.ContainsFunc(badges, func(b string) bool { return strings.HasPrefix(b, notRun(g)) }) {
-		l = append(l[:len(l)-2], draw.Text(" "+notRun(g), draw.Plain), draw.Text(" no run ", draw.Dim))
+		return append(l[:len(l)-2], draw.Text(" "+notRun(g), draw.Plain), draw.Text(" no run ", draw.Dim))
+	}
+	if slices.Contains(badges, Untested()[0]) {
+		l = append(l[:len(l)-2], draw.Text(" "+Untested()[0], draw.Plain), draw.Text(" no test ", draw.Dim))
 	}
 	return l
 }

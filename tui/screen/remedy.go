@@ -40,13 +40,14 @@ func (r Remedies) For(shown []timeline.Breach) *Remedy {
 }
 
 // Remedies finds a lock for each failure of a run, by runs that it makes: what the author of a script
-// expects proves nothing. It takes the first of some, by their names, or else the first of a few others, the
+// expects proves nothing, nor does a run in which nobody has the lock, or the script's misfortune doesn't strike it. It takes the first of some, by their names, or else the first of a few others, the
 // simplest first, that shows no failure at all; or else the first that doesn't show this one, and none that the run
 // doesn't have. Where the lock has fencing
 // tokens, those that have them, too, come before those without: their user's resource checks them. It may run
 // beside the interface.
 func (l *Library) Remedies(scenario, strategy int, t *trace.Trace, first []string) Remedies {
 	shown := failuresOf(t.Verdict())
+	struck := struckBy(t, l.Strategies[strategy])
 	found, fallbacks := Remedies{}, slices.Clone(remedies)
 	if l.Strategies[strategy].Fences {
 		slices.SortStableFunc(fallbacks, func(x, y string) int { return l.unfenced(x) - l.unfenced(y) })
@@ -71,6 +72,9 @@ func (l *Library) Remedies(scenario, strategy int, t *trace.Trace, first []strin
 		still := failuresOf(other.Verdict())
 		if slices.ContainsFunc(still, func(c trace.Code) bool { return !slices.Contains(shown, c) }) {
 			continue // it would break otherwise
+		}
+		if struck.Spared(struckBy(other, l.Strategies[i])) != "" {
+			continue // the script doesn't put it to the test
 		}
 		for _, c := range shown {
 			if r, any := found[c]; !slices.Contains(still, c) && (!any || len(still) == 0 && len(r.Still) > 0) {
