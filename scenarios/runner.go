@@ -503,7 +503,7 @@ func (r *runner) runTo(a run, client int, who sim.Set) error {
 	}
 	if a.needed {
 		r.missed("So the window that this scenario is about does not open under %s. The rest of the script is left out.", r.cfg.Strategy.Name)
-		r.instead("With %s that moment does not come, so the story ends here.", r.cfg.Strategy.Name)
+		r.instead("With %s %s", r.cfg.Strategy.Name, trace.NoMoment)
 		return errWindow
 	}
 	if r.s.Path() != "" || !r.w.Position(client).Over {

@@ -19,6 +19,9 @@ func acquireText(t *Trace, e *Event) string {
 // chose so, it is a pause like any other, with another reason.
 const HeldByScript = "the script has others act first"
 
+// NoMoment ends the note of a built-in script that a lock has no moment such as its misfortune needs.
+const NoMoment = "that moment does not come, so the story ends here."
+
 // Held reports whether a pause is none in the story: see HeldByScript.
 func (e *Event) Held() bool { return e.Kind == KindPause && e.Note == HeldByScript }
 

@@ -70,7 +70,7 @@ func TestRemediesAreNear(t *testing.T) {
 		{"setpx-lua", "fail-open", nil},
 		{"setpx-lua", "failover", map[trace.Code]string{trace.DG: "setpx-wait", trace.OV: "setpx-wait"}},
 		{"naive-del", "failover", map[trace.Code]string{trace.FR: "setpx-wait"}}, // setpx-lua, which is simpler, shows SW DG OV
-		{"setpx-wait", "failover-wait", nil}, // of redlock's servers one goes down, and none has a replica
+		{"setpx-wait", "failover-wait", nil},                                     // of redlock's servers one goes down, and none has a replica
 		{"redlock-no-elapsed", "slow-node", map[trace.Code]string{trace.DG: "redlock"}},
 	} {
 		sc, lock := lib.Named(tt.scenario), lib.Strategy(tt.lock)

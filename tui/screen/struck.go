@@ -19,6 +19,8 @@ type Struck struct {
 	held    bool // some client of the script's was granted the lock
 	servers int  // on which it runs, without their replicas
 	refused []string
+	immune  bool                // it has no moment such as a built-in script's misfortune needs
+	extends bool                // its leases can be prolonged
 	faults  map[stroke][]string // what each has hit: servers, or nothing but the client, as often as the script does it
 }
 
@@ -27,7 +29,10 @@ type stroke struct{ fault, client string }
 
 // struckBy takes from a run how the script has struck the lock.
 func struckBy(t *trace.Trace, st strategies.Strategy) *Struck {
-	s := &Struck{verdict: t.Verdict(), servers: max(t.Masters, 1), faults: map[stroke][]string{}}
+	s := &Struck{verdict: t.Verdict(), servers: max(t.Masters, 1), extends: st.Extends(), faults: map[stroke][]string{}}
+	s.immune = slices.ContainsFunc(t.Notes, func(n trace.Note) bool {
+		return n.Kind == trace.NoteMissed && strings.HasSuffix(n.Text, trace.NoMoment)
+	})
 	granted := map[int]bool{}
 	for i := range t.Events {
 		if e := &t.Events[i]; e.Kind == trace.KindGranted && t.Clients[e.Client] != trace.Probe {
@@ -79,8 +84,9 @@ func (s *Struck) Spared(other *Struck) string {
 	if s.held && !other.held {
 		return "nobody got the lock"
 	}
+	immune := other.immune && (other.extends || !s.extends) // else what it has no moment in is a renewal, and it has none of that
 	for _, at := range s.strokes() {
-		if at.client != "" && s.faults[at][0] == "" && slices.Contains(other.refused, at.client) {
+		if immune && len(other.faults[at]) == 0 || at.client != "" && s.faults[at][0] == "" && slices.Contains(other.refused, at.client) {
 			continue // there was nothing to befall a client that the lock has kept out
 		}
 		if why := s.spared(at, other); why != "" {
