@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lockstep/cli/tryout"
 	"lockstep/scenarios"
 	"lockstep/sim"
 	"lockstep/sim/explore"
@@ -33,8 +35,13 @@ func newCheck() *cobra.Command {
 	x := &checking{}
 	cmd := &cobra.Command{
 		Use:   "check FILE",
-		Short: "Check the proof that a search without bounds has written",
-		Long: `Check a certificate, which lockstep explore --certificate has written: the set of
+		Short: "Check a script of your own, or the proof of a search without bounds",
+		Long: `Check a script, a FILE.yaml: it is run under each lock that its "expect" names, and
+printed is what was expected and what came, with the notes for its author (~). The
+exit status is 0 when all is as expected, 1 when it isn't, and 2 when the script
+has to be mended.
+
+Or check a certificate, which lockstep explore --certificate has written: the set of
 all situations that a lock can come to. The engine is taken to each of them, every
 step and every fault is tried there, and what comes of it must be in the set and
 break nothing. The search takes no part in that.
@@ -45,7 +52,8 @@ notice a certificate that is wrong in many places, and no proof.
 The exit status is 0 when nothing is wrong in what was checked, 1 when the
 certificate proves nothing, 2 when it can't be read or is of another version of
 the lock, and 3 when the check was interrupted.`,
-		Example: `  lockstep explore setpx-lua --cycles any --faults crash=any,pause=any,reply-lost=any \
+		Example: `  lockstep check my.yaml
+  lockstep explore setpx-lua --cycles any --faults crash=any,pause=any,reply-lost=any \
       --codes DG,FR,PD --certificate setpx-lua.proof
   lockstep check setpx-lua.proof
   lockstep check setpx-lua.proof --part 5%`,
@@ -61,6 +69,13 @@ the lock, and 3 when the check was interrupted.`,
 }
 
 func (x *checking) run(cmd *cobra.Command, path string) error {
+	if ext := filepath.Ext(path); ext == ".yaml" || ext == ".yml" {
+		met, err := tryout.Script(unbroken(cmd.OutOrStdout()), path)
+		if err == nil && !met {
+			err = exit(exitOccurred)
+		}
+		return err
+	}
 	opt := certificate.Options{Resolve: scenarios.FindStrategy, Workers: x.workers, Seed: x.seed}
 	var err error
 	if opt.Part, err = percentage(x.part); err != nil {
@@ -105,9 +120,6 @@ func readCertificate(path string) (*certificate.Certificate, error) {
 	}
 	defer f.Close() //nolint:errcheck // it was only read
 	c, err := certificate.Read(f)
-	if _, is := scenarios.Load(path); err != nil && is == nil {
-		return nil, fmt.Errorf("%s is a script of scenarios, and no proof, which is what this command checks; a script is checked by a run: lockstep run LOCK %[1]s --plain", path)
-	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -73,14 +73,34 @@ func TestCheckRefuted(t *testing.T) {
 	}
 }
 
+// TestCheckScript checks the script that lockstep new writes, and one that expects something else.
+func TestCheckScript(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "mine.yaml")
+	if _, errs, status := run(t, "", "new", script); status != 0 {
+		t.Fatal(errs)
+	}
+	out, errs, status := run(t, "", "check", script)
+	for _, want := range []string{"  naive-del: as expected: FR\n", "  setpx-lua: as expected: ok\n"} {
+		if !strings.Contains(out, want) || status != 0 || errs != "" {
+			t.Errorf("exit status %d: %q is not in:\n%s%s", status, want, out, errs)
+		}
+	}
+	text, err := os.ReadFile(script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(script, []byte(strings.Replace(string(text), "verdict: [FR]", "verdict: [SW]", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, _, status = run(t, "", "check", script); status != 1 || !strings.Contains(out, "  naive-del: not as expected: the file expects SW and no other code (mine.yaml:") {
+		t.Errorf("exit status %d:\n%s", status, out)
+	}
+}
+
 func TestCheckRefusals(t *testing.T) {
 	rubbish := filepath.Join(t.TempDir(), "rubbish")
 	if err := os.WriteFile(rubbish, []byte("rubbish"), 0o600); err != nil {
 		t.Fatal(err)
-	}
-	script := filepath.Join(t.TempDir(), "mine.yaml")
-	if _, errs, status := run(t, "", "new", script); status != 0 {
-		t.Fatal(errs)
 	}
 	explore := []string{"explore", "setpx-lua", "--codes", "DG", "--certificate", filepath.Join(t.TempDir(), "x")}
 	tests := []struct {
@@ -90,7 +110,6 @@ func TestCheckRefusals(t *testing.T) {
 		{[]string{"check"}, `check needs a FILE (see lockstep check --help)`},
 		{[]string{"check", "nowhere"}, `cannot read the certificate: open nowhere: no such file or directory`},
 		{[]string{"check", rubbish}, rubbish + `: this is no certificate of lockstep: it lacks the first line "lockstep certificate 1"`},
-		{[]string{"check", script}, script + ` is a script of scenarios, and no proof, which is what this command checks; a script is checked by a run: lockstep run LOCK ` + script + ` --plain`},
 		{[]string{"check", rubbish, "--part", "5"}, `--part: "5" is no percentage from above 0% to 100%`},
 		{[]string{"check", rubbish, "--workers", "-1"}, `--workers: it takes one or more, or 0 for one a core, and not -1`},
 		{explore, `a certificate is of a search without bounds: it takes --cycles any and pause=any`},

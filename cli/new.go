@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -56,7 +55,7 @@ and then where this program was built; --lockstep says where else they are.`,
 			if slices.Contains(notLocks, strings.ToLower(args[0])) {
 				return fmt.Errorf("%s would be a folder with a lock in Go; a scenario is a file: lockstep new %[1]s.yaml writes one (and lockstep new ./%[1]s the folder)", args[0])
 			}
-			from, err := findSources(sources)
+			from, err := module.Find(sources)
 			if err != nil {
 				return err
 			}
@@ -92,38 +91,6 @@ func writeScenario(out io.Writer, path string) error {
 	}
 	_, err = fmt.Fprintf(prose(out), "%s has a scenario, and says what its parts are.\nRun it, and edit it while it is open:\n\n  lockstep run naive-del %s\n", path, quoted(path))
 	return err
-}
-
-// findSources returns the absolute path of the sources: the given one, or else the module
-// around the working directory, or that of which this program was built.
-func findSources(given string) (string, error) {
-	if given != "" {
-		dir, err := filepath.Abs(given)
-		if err == nil && !module.IsSources(dir) {
-			err = errors.New("there is no go.mod that says: module lockstep")
-		}
-		if err != nil {
-			return "", fmt.Errorf("--lockstep: %s does not have the sources of Lockstep: %w", given, err)
-		}
-		return dir, nil
-	}
-	if dir, err := os.Getwd(); err == nil {
-		for ; ; dir = filepath.Dir(dir) {
-			if module.IsSources(dir) {
-				return dir, nil
-			}
-			if dir == filepath.Dir(dir) {
-				break
-			}
-		}
-	}
-	if _, file, _, known := runtime.Caller(0); known { // no path of a machine where it was built with -trimpath
-		if dir := filepath.Dir(filepath.Dir(file)); filepath.IsAbs(dir) && module.IsSources(dir) {
-			return dir, nil
-		}
-	}
-	return "", errors.New("the new module needs the sources of Lockstep, and they are neither above this folder nor where this program was built: " +
-		"say where with --lockstep FOLDER")
 }
 
 // writeModule writes the files of a new module into a folder that is empty or doesn't exist.

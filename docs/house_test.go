@@ -18,7 +18,7 @@ import (
 var floors = []string{
 	".",
 	"cli",
-	"cli/module",
+	"cli/module cli/tryout",
 	"tui",
 	"sim/campaign", // a module of its own, which nothing imports
 	"sim/campaign/command",

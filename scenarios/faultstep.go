@@ -271,11 +271,17 @@ func (a faultAction) do(r *runner) error {
 		r.missed("%s", missing)
 	}
 	for _, f := range faults {
-		if err := r.w.Inject(f); err != nil {
+		if err := r.w.Inject(f); err != nil && !a.refused(r, f) {
 			r.missed("%s: %s", a.step.Spec.Word, err)
 		}
 	}
 	return err
+}
+
+// refused notes that a fault had nothing to act on as its client was refused the lock.
+func (a faultAction) refused(r *runner, f sim.Fault) bool {
+	client, is := r.w.Client(sim.Args(f)[0])
+	return is && r.keptOut(client, fmt.Sprintf("so %q had nothing to act on.", a.step.Key))
 }
 
 // faults lists the faults that the step makes now; missing names those of its nodes that

@@ -1,6 +1,8 @@
 package scenarios
 
 import (
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -189,6 +191,39 @@ func TestFaultsAreNarrated(t *testing.T) {
 		n := narration{t: &trace.Trace{Clients: []string{"A", "probe"}, Nodes: []string{"n1"}, Key: "lock", Events: []trace.Event{{Seq: 1, Kind: s.Event, Client: 0, Node: 0}}}}
 		if s.Step != "" && s.Says == "" && n.clause(0).what == "" {
 			t.Errorf("nothing is told of %s", s.Word)
+		}
+	}
+}
+
+// TestAuthorIsToldWhatTheLockDoes has a lock that waits keep another client waiting, and one that refuses keep a client from the place of
+// a step: the first is told, with what to write, and the second is no step without effect.
+func TestAuthorIsToldWhatTheLockDoes(t *testing.T) {
+	text := "title: x\nsetup: {clients: {A: {work: 2s}, B: {work: 5s}}, replicas: 1}\nscript:\n  - {run: A, to: work}\n  - {run: B, to: read}\n  - crash: B\n"
+	for lock, tt := range map[string]struct{ note, about, not string }{
+		"setpx-lua":  {`B was refused, and never came to "read".`, "refused", "missed "},
+		"setpx-wait": {"this step kept A from acting for 10.104s while B tried again to get the lock", "wait", "paused"},
+	} {
+		file := filepath.Join(t.TempDir(), "own.yaml")
+		if err := os.WriteFile(file, []byte(text+"expect: [{verdict: ok, under: ["+lock+"]}]\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Load(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, err := FindStrategy(lock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run, err := s.Run(st, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(run.Notes, func(n trace.Note) bool { return strings.Contains(n.Text, tt.note) && n.About == tt.about }) {
+			t.Errorf("%s: the notes lack %q: %+v", lock, tt.note, run.Notes)
+		}
+		if got := plain(t, run); strings.Contains(got, tt.not) {
+			t.Errorf("%s: %q is in:\n%s", lock, tt.not, got)
 		}
 	}
 }

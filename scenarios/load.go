@@ -301,7 +301,7 @@ func (l *loader) script(v value) error {
 		st, err := l.step(at)
 		words, says := st.(say)
 		_, waits := st.(wait)
-		if begun = begun || !says && !waits; says && err == nil && !begun && slices.Contains([]answer{"holders", "record"}, l.s.notes[words.n-1].answer) {
+		if begun = begun || !says && !waits; says && err == nil && !begun && slices.Contains([]string{"holders", "record"}, l.s.notes[words.n-1].answer) {
 			err = at.errorf("nothing has happened yet, so there is nothing to predict: put the question behind a step that does something, such as \"run\"")
 		}
 		all = both(all, err)
@@ -448,7 +448,7 @@ func (l *loader) ask(v value, more []entry) (action, error) {
 		}
 	}
 	err = rest(more, map[string]func(value) error{
-		"answer": into(&n.answer, func(v value) (answer, error) { return word(v, "what to ask for", parseAnswer) }),
+		"answer": into(&n.answer, func(v value) (string, error) { return word(v, "what to ask for", parseAnswer) }),
 	})
 	if err == nil && n.answer == "" {
 		err = v.errorf("a question needs an answer: one of %s", strings.Join(answers, ", "))

@@ -39,8 +39,9 @@ func (s *Scenario) Run(st strategies.Strategy, seed uint64) (_ *trace.Trace, err
 		return nil, err
 	}
 	t, err := s.finish(w)
-	if err == nil && t.Expected != "" {
+	if err == nil && s.Path() != "" {
 		t.Holds = r.holds
+		t.HoldUp(r.waits)
 	}
 	return t, err
 }
@@ -57,16 +58,15 @@ func (s *Scenario) finish(w *sim.World) (*trace.Trace, error) {
 	}
 	for i := range t.Notes {
 		if n := &t.Notes[i]; n.Kind == trace.NoteAsk {
-			about := s.notes[n.Index-1].answer
-			n.Answer, n.About = about.of(t, n.Seq), string(about)
+			n.About = s.notes[n.Index-1].answer
+			n.Answer = t.AnswerTo(n.About, n.Seq)
 		}
 	}
 	s.early(t)
 	return t, nil
 }
 
-// early notes, for the author of a script, which questions for the verdict are asked before their place, as the answer
-// is known there.
+// early notes, for a script's author, which questions for the verdict are asked before their place, as the answer is known there.
 func (s *Scenario) early(t *trace.Trace) {
 	if s.Path() == "" {
 		return
@@ -219,6 +219,7 @@ type runner struct {
 	w     *sim.World
 	cfg   sim.Config
 	holds []trace.Hold
+	waits []trace.Span
 	at    value // the step at hand
 }
 
@@ -226,7 +227,7 @@ type runner struct {
 type action interface{ do(r *runner) error }
 
 func (r *runner) script() error {
-	if r.s.Path() == "" { // to the author of a file it is a pause, which a `wait` is the way to make: see docs/scenarios.md
+	if r.s.Path() == "" { // to the author of a file it is a pause where a `wait` makes it: see trace.HoldUp
 		r.w.Scripted()
 	}
 	for _, st := range r.s.script {
@@ -261,9 +262,12 @@ var errWindow = errors.New("the window does not open")
 
 // missed notes, for the author of a script, that a step had nothing to act on under this strategy. The readers of a
 // built-in script are no authors, and its words allow for locks that do without the step: it says nothing.
-func (r *runner) missed(format string, args ...any) {
+func (r *runner) missed(format string, args ...any) { r.aside("", format, args...) }
+
+// aside notes something for the author of a script that is not built in.
+func (r *runner) aside(about, format string, args ...any) {
 	if r.s.Path() != "" {
-		r.w.Remark(trace.Note{Kind: trace.NoteMissed, Text: fmt.Sprintf(format, args...)})
+		r.w.Remark(trace.Note{Kind: trace.NoteMissed, About: about, Text: fmt.Sprintf(format, args...)})
 	}
 }
 
@@ -328,11 +332,12 @@ func (r *runner) pass(d time.Duration) {
 			before |= sim.SetOf(i)
 		}
 	}
+	r.waits = append(r.waits, trace.Span{From: r.w.Now(), To: r.w.Now() + d})
 	r.w.Wait(d)
 	for i := range r.w.Clients() {
-		if name := r.cfg.Clients[i].Name; r.s.Path() != "" && r.w.MissedRenewal(i) && !before.Has(i) {
-			r.w.Remark(trace.Note{Kind: trace.NoteMissed, About: "wait", Text: fmt.Sprintf("%s: %s's renewal thread, too, stands still while this step waits, and the record expires. "+
-				"If %s is to go on meanwhile, write \"run: %s\" with \"for: %s\" instead.", r.at.place(), name, name, name, trace.Duration(d))})
+		if name := r.cfg.Clients[i].Name; r.w.MissedRenewal(i) && !before.Has(i) {
+			r.aside("wait", "%s: %s's renewal thread, too, stands still while this step waits, and the record expires. "+
+				"If %s is to go on meanwhile, write \"run: %s\" with \"for: %s\" instead.", r.at.place(), name, name, name, trace.Duration(d))
 		}
 	}
 }
@@ -395,6 +400,34 @@ type run struct {
 }
 
 func (a run) do(r *runner) error {
+	from, began := r.w.Events(), r.w.Now()
+	err := a.act(r)
+	if why := r.soFar().Kept(trace.Span{From: began, To: r.w.Now()}, from, a.who); why != "" {
+		r.aside("wait", "%s: %s", r.at.place(), why)
+	}
+	return err
+}
+
+// soFar is the run of a script of one's own, or an empty one.
+func (r *runner) soFar() *trace.Trace {
+	if r.s.Path() != "" {
+		if t, err := r.w.Trace(); err == nil {
+			return t
+		}
+	}
+	return &trace.Trace{}
+}
+
+// keptOut notes in the place of a missed step that its client was refused, and reports whether it was: that may be what a lock is for.
+func (r *runner) keptOut(client int, rest string) bool {
+	how := r.soFar().KeptOut(client)
+	if how != "" {
+		r.aside("refused", "%s %s, %s", r.cfg.Clients[client].Name, how, rest)
+	}
+	return how != ""
+}
+
+func (a run) act(r *runner) error {
 	var who sim.Set
 	client := trace.None
 	for _, name := range a.who {
@@ -493,6 +526,7 @@ func (r *runner) runTo(a run, client int, who sim.Set) error {
 	}
 	reached := r.until(who, r.w.Now()+a.within, stop)
 	switch {
+	case (why != "" || !reached) && r.keptOut(client, fmt.Sprintf("and never came to %q.", pos.text)):
 	case why != "":
 		r.missed("%s never stands at %q: %s", name, pos.text, why)
 	case !reached:
@@ -594,52 +628,12 @@ func lastChange(w *sim.World, phase trace.Phase, client int) (int, error) {
 	return 0, nil
 }
 
-// answer is the subject of a question; its value is computed from the trace.
-type answer string
-
+// answers are the subjects of questions; what is right is computed from the trace.
 var answers = []string{"holders", "record", "verdict"}
 
-func parseAnswer(s string) (answer, error) {
+func parseAnswer(s string) (string, error) {
 	if slices.Contains(answers, s) {
-		return answer(s), nil
+		return s, nil
 	}
 	return "", suggest.Unknown("answer", s, answers)
-}
-
-// of is the answer after a prefix of a trace.
-func (a answer) of(t *trace.Trace, seq int) string {
-	if a == "verdict" {
-		return t.Verdict().String()
-	}
-	state := t.StateAt(seq - 1)
-	var parts []string
-	switch a {
-	case "holders":
-		for i, c := range state.Clients {
-			if c.Lease.Believed {
-				parts = append(parts, t.Clients[i])
-			}
-		}
-	case "record":
-		for i := range state.Nodes {
-			if r := state.LockRecord(i); r != nil {
-				parts = append(parts, t.Nodes[i]+": "+r.Value+whose(t, r))
-			}
-		}
-	}
-	switch {
-	case len(parts) > 0:
-		return strings.Join(parts, ", ")
-	case a == "record":
-		return trace.NoRecord
-	}
-	return "nobody"
-}
-
-// whose is the owner of a record, which its value may not reveal.
-func whose(t *trace.Trace, r *trace.HeldRecord) string {
-	if r.Owner == trace.Nobody {
-		return ""
-	}
-	return fmt.Sprintf(" (%s's)", t.Clients[r.Owner.Client])
 }

@@ -369,7 +369,7 @@ func (s *saver) check(code trace.Code) (*trace.Trace, error) {
 		return nil, fmt.Errorf("the schedule does not violate %s", code)
 	}
 	for i := range s.t.Events {
-		if i >= len(t.Events) || t.Line(&t.Events[i]) != s.t.Line(&s.t.Events[i]) {
+		if i >= len(t.Events) || !t.Events[i].Same(&s.t.Events[i]) {
 			return nil, fmt.Errorf("the scenario that was made of the schedule goes another way at event #%d", i+1)
 		}
 	}

@@ -72,7 +72,7 @@ type retryChange struct {
 type note struct {
 	kind   trace.NoteKind
 	text   string
-	answer answer
+	answer string
 	at     string   // its file and line
 	next   int      // the line of the first step after it that isn't a note
 	under  []string // the strategies that it holds for; none means all

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"hash/fnv"
@@ -38,6 +39,11 @@ func (t *Trace) Seal() {
 		b = b[:0]
 	}
 	t.Hash = fmt.Sprintf("%016x", h.Sum64())
+}
+
+// Same reports whether two events are the same facts, whatever the words for them.
+func (e *Event) Same(o *Event) bool {
+	return bytes.Equal(e.appendCanonical(nil), o.appendCanonical(nil))
 }
 
 // appendCanonical appends the event's encoding. It is unambiguous: the fields have
