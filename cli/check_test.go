@@ -92,7 +92,7 @@ func TestCheckScript(t *testing.T) {
 	if err := os.WriteFile(script, []byte(strings.Replace(string(text), "verdict: [FR]", "verdict: [SW]", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, _, status = run(t, "", "check", script); status != 1 || !strings.Contains(out, "  naive-del: not as expected: the file expects SW and no other code (mine.yaml:") {
+	if out, _, status = run(t, "", "check", script); status != 1 || !strings.Contains(out, "  naive-del: not as expected: the file expects SW and no other code ("+script+":") {
 		t.Errorf("exit status %d:\n%s", status, out)
 	}
 }

@@ -339,7 +339,7 @@ func explainCode(code trace.Code) (string, error) {
 		}
 		fmt.Fprintf(&b, "  %-18s %s\n", p.Name, p.Title)
 		if named(&p, code) {
-			whole = fmt.Sprintf("\nThe whole page, with the least trace: docs/failures/%s.md\n", p.Name)
+			whole = fmt.Sprintf("\nThe whole page, with the least trace, in the sources of Lockstep: docs/failures/%s.md\n", p.Name)
 		}
 	}
 	return b.String() + whole, nil
@@ -448,8 +448,11 @@ func explainScenario(s *scenarios.Scenario) string {
 	fmt.Fprintf(&b, "\n%d locks, just run\n", len(cells))
 	b.WriteString(byVerdict(cells, func(c *scenarios.Cell) string { return c.Strategy.Name }))
 	for _, p := range failures.Pages() {
-		if base, _, _ := strings.Cut(s.Name, "."); slices.Contains(p.Scenarios, base) {
-			fmt.Fprintf(&b, "\nMore: lockstep explain %s (docs/failures/%[1]s.md)\n", p.Name)
+		switch base, _, _ := strings.Cut(s.Name, "."); {
+		case p.Name == s.Name: // its page is explained by the name that has just been typed
+			fmt.Fprintf(&b, "\nMore, in the sources of Lockstep: docs/failures/%s.md\n", p.Name)
+		case slices.Contains(p.Scenarios, base):
+			fmt.Fprintf(&b, "\nMore: lockstep explain %s (in the sources of Lockstep: docs/failures/%[1]s.md)\n", p.Name)
 		}
 	}
 	fmt.Fprintf(&b, "\nIts script: lockstep explain %s --script\n", s.Name)

@@ -29,12 +29,15 @@ func (p *Player) Narration(width, rows int) []draw.Line {
 // fitting is the narration as far as it fits into rows: with each choice of a question in a line of its own, and the evidence
 // whole; or with the choices in one paragraph; or with each event of the evidence in one line, too.
 func (p *Player) fitting(width, rows int) told.Story {
-	if p.quiz.At(p.Pos) != nil {
-		if s := p.story(width, true, true); s.Least() <= rows {
-			return s
-		}
+	asks := p.quiz.At(p.Pos) != nil
+	list := p.story(width, true, asks)
+	if asks && (list.Least() <= rows || p.Scrolls && rows == 0) { // the presenter asks for the rows that it would take
+		return list
 	}
 	s := p.story(width, true, false)
+	if asks && p.Scrolls && s.Least() > rows {
+		return list
+	}
 	if s.Least() > rows {
 		s = p.story(width, false, false)
 	}

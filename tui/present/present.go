@@ -240,7 +240,14 @@ func (p *Present) show(at int) tea.Cmd {
 // FooterKeys are the keys that work here, the most useful first.
 func (p *Present) FooterKeys() []key.Binding {
 	k := &p.Keys
-	list := []key.Binding{screen.As(k.Enter, "go on")}
+	on := "go on"
+	switch {
+	case p.scroll < p.beyond:
+		on = "more"
+	case p.Run != nil && p.Pos == p.Run.Last():
+		on = "next run"
+	}
+	list := []key.Binding{screen.As(k.Enter, on)}
 	if p.ended() {
 		list = nil
 	}

@@ -372,14 +372,24 @@ func TestEndOfThePlaylist(t *testing.T) {
 	_, p, _ := open(t, 120, 40)
 	r := screen.NewRouter(p.App, nil, p)
 	a := tuitest.NewTester(t, 120, 40, r)
+	goesOn := map[string]int{}
 	for n := 0; !p.ended(); n++ {
 		if n > 500 {
 			t.Fatalf("enter doesn't come to the end:\n%s", a.View())
 		}
-		if !strings.Contains(a.View(), "enter go on") {
+		foot := a.View()[strings.LastIndex(a.View(), "\n"):]
+		for _, to := range []string{"go on", "more", "next run"} {
+			if strings.Contains(foot, "enter "+to) {
+				goesOn[to]++
+			}
+		}
+		if !strings.Contains(foot, "enter ") {
 			t.Fatalf("enter goes on, and the footer doesn't say so:\n%s", a.View())
 		}
 		a.Press("enter")
+	}
+	if goesOn["go on"] == 0 || goesOn["next run"] != len(p.showings)-1 {
+		t.Errorf("enter is said to lead %v in %d runs", goesOn, len(p.showings))
 	}
 	if a.Press("enter"); !strings.Contains(a.View(), "That was the last run of the playlist: pgup goes back, esc closes it.") || strings.Contains(a.View(), "enter go on") {
 		t.Error(a.View())

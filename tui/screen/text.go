@@ -2,6 +2,7 @@ package screen
 
 import (
 	"fmt"
+	"strings"
 
 	"lockstep/scenarios"
 	"lockstep/sim"
@@ -61,11 +62,19 @@ func CostText(c explore.Cost) string {
 	return faults + ", " + draw.PluralES(c.Switches, "switch") + ", " + draw.Plural(c.Steps, "step")
 }
 
+// sentence is a clause as a sentence: an author writes it in small letters, behind a colon.
+func sentence(text string) string {
+	if text == "" || strings.ContainsAny(text[len(text)-1:], ".!?)") {
+		return trace.Capital(text)
+	}
+	return trace.Capital(text) + "."
+}
+
 // Reason is why a scenario expects its verdict of a lock. Where the scenario states it of
 // another lock that this one is like, the reason begins by naming that one. It is empty if
 // the scenario states none.
 func Reason(s *scenarios.Scenario, strategy string) string {
-	why := s.Because(strategy)
+	why := sentence(s.Because(strategy))
 	if like := s.ExpectsLike(strategy); like != "" && why != "" {
 		return "As " + like + ": " + why
 	}
