@@ -238,7 +238,7 @@ func (s *Game) drawMoves(c *draw.Canvas, r draw.Rectangle) {
 		r.H -= len(n)
 	}
 	per := max(r.H*s.plan.Columns, 1)
-	s.first = draw.InSight(s.first, s.at, per, len(s.options))
+	s.first = draw.InSight(s.first, max(s.at, 0), per, len(s.options))
 	rows := make([]draw.Line, 0, per)
 	for i := s.first; i < len(s.options) && i-s.first < per; i++ {
 		rows = append(rows, s.moveLine(i, i == s.first && s.first > 0 || i-s.first == per-1 && i < len(s.options)-1))
@@ -290,7 +290,7 @@ func (s *Game) drawCode(c *draw.Canvas, r draw.Rectangle) {
 	if r.Empty() {
 		return
 	}
-	if s.at < len(s.options) && s.options[s.at].client != trace.None {
+	if s.at != none && s.at < len(s.options) && s.options[s.at].client != trace.None {
 		s.recent = s.options[s.at].client
 	}
 	heads := s.heads(r.W)

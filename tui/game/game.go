@@ -44,7 +44,7 @@ type Game struct {
 	clients int      // options that are clients': those that let time pass follow
 	waits   int      // of these
 	next    []option // by client: its step
-	at      int      // the option at the cursor
+	at      int      // the option at the cursor, or none on arrival: enter may have been pressed once too often on the way here
 	first   int      // the first option in sight
 	still   string   // why no time can pass, if none can
 	most    int      // options that there have been at a time: the rows for them stay
@@ -73,7 +73,8 @@ func New(st *screen.App, from screen.SandboxMsg) (*Game, error) {
 		}
 		here = here.Child(made)
 	}
-	return s, s.replay(here)
+	s.here = here
+	return s, s.arrive()
 }
 
 // newGame is the game of that name as it was left, or a new one.
@@ -108,6 +109,13 @@ func (s *Game) replay(b *tried.Branch) error {
 	s.offer()
 	s.at = s.goesOn()
 	return nil
+}
+
+// arrive shows the run as it was left, with the cursor on no move.
+func (s *Game) arrive() error {
+	err := s.replay(s.here)
+	s.at = none
+	return err
 }
 
 // goesOn is the place of the option by which the client that acted last goes on, or 0.
@@ -172,7 +180,7 @@ func (s *Game) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 	case key.Matches(k, s.Keys.Play) && s.Run.Last() > 0:
 		return s.TogglePlay(), screen.Outcome{}
 	case key.Matches(k, s.Keys.Play):
-		s.Notice = fmt.Sprintf("There is no move to replay yet: %s makes the one at %s.", s.Keys.Enter.Help().Key, s.Theme.Pointer)
+		s.Notice = fmt.Sprintf("There is no move to replay yet: %s choose one, and %s makes it.", screen.Pair(s.Keys.Up, s.Keys.Down, "").Help().Key, s.Keys.Enter.Help().Key)
 		return nil, screen.Outcome{}
 	case key.Matches(k, s.Keys.Violation, s.Keys.Evidence) && len(s.Run.Violations) == 0:
 		s.Notice = "Nothing is broken yet" + draw.Either(s.quest != nil, ": the goal is still to be reached.", ".") // more may come, unlike in a run that is over
@@ -199,9 +207,7 @@ func (s *Game) steer(k tea.KeyMsg) {
 	case key.Matches(k, s.Keys.Guess):
 		s.choose(int(k.Runes[0] - '1'))
 	case key.Matches(k, s.Keys.Enter, s.Keys.Forward):
-		if len(s.options) > 0 && !s.won() {
-			s.try(s.options[s.at])
-		}
+		s.act()
 	case key.Matches(k, s.Keys.Undo, s.Keys.Back):
 		s.undo()
 	case key.Matches(k, s.Keys.Redo):
@@ -218,6 +224,18 @@ func (s *Game) steer(k tea.KeyMsg) {
 		s.nextView(k)
 	case key.Matches(k, s.Keys.In), key.Matches(k, s.Keys.Out), key.Matches(k, s.Keys.Evidence), key.Matches(k, s.Keys.Violation):
 		s.Adjust(k)
+	}
+}
+
+// act makes the move at the cursor. On arrival it puts the cursor on the first.
+func (s *Game) act() {
+	switch {
+	case s.won() || len(s.options) == 0:
+	case s.at == none:
+		s.at = 0
+		s.Notice = fmt.Sprintf("%s again makes the move at %s; %s choose another.", s.Keys.Enter.Help().Key, s.Theme.Pointer, screen.Pair(s.Keys.Up, s.Keys.Down, "").Help().Key)
+	default:
+		s.try(s.options[s.at])
 	}
 }
 

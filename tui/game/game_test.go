@@ -55,7 +55,7 @@ func do(t testing.TB, a *tuitest.App, s *Game, what string) {
 func TestGameScreens(t *testing.T) {
 	tuitest.EachFrame(t, "run", func(t *testing.T, name string, w, h int, th *draw.Theme) {
 		a, _ := openRunIn(t, w, h, th, "setnx", "crash-holding", 3) // a run that is not likely to change
-		a.Press("enter down enter")
+		a.Press("down enter down enter")
 		tuitest.Golden(t, name, a.View())
 	})
 }

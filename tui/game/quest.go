@@ -59,7 +59,7 @@ type distance struct {
 	reachable     bool
 }
 
-// none is the place of no level.
+// none is the place of no level, and of no option.
 const none = -1
 
 // hintMsg is the answer to a question.
@@ -136,7 +136,7 @@ func newQuest(st *screen.App, strategy int, file string, q *quest) (*Game, error
 	q.adviser = adviser.New(st.NewGuide, *q.bounds, q.goal, cfg)
 	q.distances = map[*tried.Branch]distance{}
 	s.quest = q
-	return s, s.replay(s.here)
+	return s, s.arrive()
 }
 
 // ask has the guide compute the distance from here. The previous question is dropped.

@@ -333,6 +333,28 @@ func TestDeadlockSaysWhoIsStillToAct(t *testing.T) {
 	}
 }
 
+// Enter, pressed once more than it took to come here, makes no move: it shows which one it would make.
+func TestEnterIsSafeOnArrival(t *testing.T) {
+	a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
+	for _, again := range []bool{false, true} {
+		if again {
+			if err := s.play(s.level + 1); err != nil {
+				t.Fatal(err)
+			}
+			a.Do(s.ask())
+		}
+		if v := a.View(); strings.Contains(v, s.Theme.Pointer+" 1 ") {
+			t.Errorf("a move is chosen already:\n%s", v)
+		}
+		if a.Press("enter"); s.here.Depth != 0 || !strings.Contains(a.View(), s.Theme.Pointer+" 1 ") || !strings.Contains(a.View(), "enter again makes the move at") {
+			t.Errorf("enter, on arrival, leads to\n%s", a.View())
+		}
+	}
+	if a.Press("enter"); s.here.Depth != 1 {
+		t.Errorf("enter again makes no move:\n%s", a.View())
+	}
+}
+
 // What a win counts is said before the first move, in the words in which the score is told then.
 func TestScoreIsAnnounced(t *testing.T) {
 	for _, name := range []string{"setnx-expire.PD.reply-lost", "naive-del.FR.pause"} {

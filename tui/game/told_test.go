@@ -398,10 +398,10 @@ func TestNothingYet(t *testing.T) {
 			t.Errorf("after %s:\n%s", press, a.View())
 		}
 	}
-	if a.Press("space"); !strings.Contains(a.View(), "There is no move to replay yet: enter makes the one at ▸.") {
+	if a.Press("space"); !strings.Contains(a.View(), "There is no move to replay yet: ↑↓ choose one, and enter makes it.") {
 		t.Errorf("at the beginning space leads to\n%s", a.View())
 	}
-	if a.Press("enter space"); s.Notice != "" || s.Pos == s.Run.Last() {
+	if a.Press("1 space"); s.Notice != "" || s.Pos == s.Run.Last() {
 		t.Errorf("after a move space leads to\n%s", a.View())
 	}
 }
