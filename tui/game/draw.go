@@ -168,9 +168,9 @@ func (s *Game) standing(width int) []draw.Line {
 	if task, goal := title+s.task, fmt.Sprintf("Goal: %s (%s)", s.goal.Named(), s.goal); s.won() {
 		t.Add(draw.Strong, "", task)
 	} else {
-		bare, rules := s.packed(width-1, task, goal+".")
+		bare, rules := s.packed(width-1, task, goal+draw.Either(s.goal == trace.PD, ": "+deadlock, "")+".")
 		full, told := s.packed(width-1, task, goal+": "+meant[s.goal]+".")
-		if rows := func(a, b string) int { return len(draw.Wrap(a, width-1)) + len(draw.Wrap(b, width-1)) }; s.goal == trace.PD || rows(full, told) == rows(bare, rules) {
+		if rows := func(a, b string) int { return len(draw.Wrap(a, width-1)) + len(draw.Wrap(b, width-1)) }; rows(full, told) == rows(bare, rules) {
 			bare, rules = full, told
 		}
 		t.Add(draw.Strong, "", bare)

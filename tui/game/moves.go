@@ -128,6 +128,8 @@ func deed(t *trace.Trace, events []trace.Event, client int) (text string, at tra
 		return text, last.Source, true
 	case last.Kind == trace.KindReceive:
 		return "reads the reply: " + last.Reply, last.Source, false
+	case last.Kind == trace.KindClock: // to the microsecond only where that says something
+		return "reads its " + last.Note + " clock: " + strings.TrimRight(strings.TrimRight(trace.Instant(last.By), "0"), "."), last.Source, false
 	case last.Kind == trace.KindRead:
 		return "reads the store", last.Source, false
 	case last.Kind == trace.KindWrite, last.Kind == trace.KindReject:
@@ -238,8 +240,8 @@ func (s *Game) instants() (all []option) {
 			due = append(due, d)
 		}
 	}
-	if len(due) == 0 && s.State.LockRecord(0) != nil {
-		due = append(due, s.cfg.TTL+time.Second) // the record can be a stamp, which no event is due for
+	if len(due) == 0 && s.State.LockRecord(0) != nil && (s.stamped() || s.quest == nil) {
+		due = append(due, s.cfg.TTL+time.Second)
 	}
 	slices.Sort(due)
 	due = slices.Compact(due)
@@ -262,10 +264,15 @@ func (s *Game) instants() (all []option) {
 	return all
 }
 
+// stamped reports whether clients judge by their clocks what is stored: a stamp passes without an event.
+func (s *Game) stamped() bool {
+	return !s.cfg.Strategy.NoTTL && slices.ContainsFunc(s.Run.Events, func(e trace.Event) bool { return e.Kind == trace.KindClock })
+}
+
 // stands says why time can't pass: who has begun and could act all the while would be paused by it, and that is a fault. A
 // client that has not begun may come at any time.
 func stands(paused []string, pauses uint8) string {
-	return "time can't pass: " + trace.List(paused) + " must act first; " + draw.Either(pauses == 0, "no pause is allowed in this level", "the pauses allowed are used up")
+	return "time can't pass while " + trace.List(paused) + " can go on: " + draw.Either(pauses == 0, "this level allows no pause", "the pauses allowed are used up")
 }
 
 // mayPause reports whether time may pass while so many further clients have something to do: where the pauses
@@ -342,7 +349,7 @@ func (s *Game) wait(d time.Duration) (o option, paused []string) {
 	if len(last) == 0 && d == time.Second { // always offered, so that a little time can pass
 		last = []string{"nothing is due"}
 	} else if len(last) == 0 && d > s.cfg.TTL {
-		last = []string{"nothing is due, but that is longer than a lease"}
+		last = []string{draw.Either(s.stamped(), "a stamp taken now has run out by then", "nothing is due, and a lease is shorter")}
 	}
 	o.name += draw.Either(len(last) > 0, ": ", "") + strings.Join(last, ", ")
 	if len(paused) > 0 {

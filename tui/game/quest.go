@@ -80,9 +80,12 @@ var meant = map[trace.Code]string{
 	trace.DG: "two clients' leases are live at once",
 	trace.SW: "a client's write lands on top of a newer holder's",
 	trace.FR: "a client's command removes or changes another's record",
-	trace.PD: "nobody ever gets the lock, yet nobody has it",
+	trace.PD: "all clients are finished or dead, and a record is left that refuses whoever asks, for ever",
 	trace.FN: "a client is told no although its own record is stored",
 }
+
+// deadlock is the same of PD in a few words, for a row of the least window.
+const deadlock = "all finished or dead, a record left for ever"
 
 // usualGoal is the code that a lock can be broken for: a lock whose records never expire by
 // themselves lets no second client in, but it can be lost for ever.
@@ -380,7 +383,7 @@ func (s *Game) outlook(width int) (string, draw.Ink) {
 		return fmt.Sprintf("No longer reachable after your move %d; %s takes a move back.", s.lost(), k.Undo.Help().Key), draw.Breach
 	}
 	if s.here.Depth == 0 {
-		return "Least from here: " + costText(c.ahead, c.hint.Cost) + "; a win counts these.", draw.Plain
+		return shortened("Least from here: "+costText(c.ahead, c.hint.Cost)+", to compare yours with.", width), draw.Plain
 	}
 	left := "Least from here: "
 	if before, known := c.distances[s.here.Parent]; known && before.moves == c.ahead {
@@ -391,29 +394,31 @@ func (s *Game) outlook(width int) (string, draw.Ink) {
 		left += " with " + draw.Plural(n, "fault")
 	}
 	if text := s.unjudged(); text != "" {
-		if draw.Width(text+left+".") > width-1 {
-			left = strings.Replace(left, " from here", "", 1)
-		}
-		return text + left + ".", draw.Strong
+		return shortened(text+left+".", width), draw.Strong
 	}
 	return "So far " + draw.Plural(s.here.Depth, "move") + ". " + left + "; " + k.Hint.Help().Key + " gives a hint.", draw.Plain
+}
+
+// shortened is the distance in words that fit into a row, if fewer can.
+func shortened(text string, width int) string {
+	return draw.Either(draw.Width(text) > width-1, strings.Replace(text, " from here", "", 1), text)
 }
 
 // unjudged says of a goal that is judged at the end alone who has still to act where nothing else is missing: what is stored then
 // looks like the goal already. It is empty elsewhere.
 func (s *Game) unjudged() string {
 	var missing []string
-	text := " is not"
+	text := " is not finished"
 	for i := range s.cfg.Clients {
 		if st := &s.State.Clients[i]; !st.Crashed && !st.Stopped {
 			missing = append(missing, s.cfg.Clients[i].Name)
-			text = draw.Either(len(missing) > 1, " are not", draw.Either(s.Run.Begun(i, s.Run.Last()), " is not", " has not asked"))
+			text = draw.Either(len(missing) > 1, " are not finished", draw.Either(s.Run.Begun(i, s.Run.Last()), " is not finished", " has still to ask"))
 		}
 	}
 	if s.goal != trace.PD || s.hint.Cost.Faults > 0 || missing == nil {
 		return ""
 	}
-	return "Not won yet: PD counts once all are done; " + trace.List(missing) + text + ". "
+	return "Not won yet: " + trace.List(missing) + text + ". "
 }
 
 // score compares the reader's moves with the least. Steps, of which a move may take several, are told only where
@@ -433,5 +438,5 @@ func (s *Game) score() string {
 
 // costText describes moves and their cost to a reader who knows the words of no search.
 func costText(moves int, c explore.Cost) string {
-	return draw.Plural(moves, "move") + ", " + draw.Plural(c.Faults, "fault") + ", " + draw.Plural(c.Switches, "change") + " of client"
+	return draw.Plural(moves, "move") + ", " + draw.Plural(c.Faults, "fault") + ", " + draw.PluralES(c.Switches, "switch") + " between clients"
 }

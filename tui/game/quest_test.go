@@ -315,8 +315,8 @@ func TestHintsKnowWhatCannotBe(t *testing.T) {
 // act is said then, in one row.
 func TestDeadlockSaysWhoIsStillToAct(t *testing.T) {
 	a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
-	for _, want := range []string{"Least from here: 5 moves", " Not won yet: PD counts once all are done; A and B are not. Least: 4 moves.", " Not won yet: PD counts once all are done; A and B are not. Least: 3 moves.",
-		" Not won yet: PD counts once all are done; B has not asked. Least: 2 moves.", " Not won yet: PD counts once all are done; B is not. Least from here: 1 move."} {
+	for _, want := range []string{"Least: 5 moves, 1 fault, 1 switch between clients, to compare yours with.", " Not won yet: A and B are not finished. Least from here: 4 moves.", " Not won yet: A and B are not finished. Least from here: 3 moves.",
+		" Not won yet: B has still to ask. Least from here: 2 moves.", " Not won yet: B is not finished. Least from here: 1 move."} {
 		if v := a.View(); !strings.Contains(v, want) {
 			t.Errorf("after %d moves there is no %q:\n%s", s.here.Depth, want, v)
 		}
@@ -359,7 +359,7 @@ func TestEnterIsSafeOnArrival(t *testing.T) {
 func TestScoreIsAnnounced(t *testing.T) {
 	for _, name := range []string{"setnx-expire.PD.reply-lost", "naive-del.FR.pause"} {
 		a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), name)
-		if want := "Least from here: " + costText(s.parMoves, s.par.Cost) + "; a win counts these."; !strings.Contains(a.View(), want) {
+		if want := ": " + costText(s.parMoves, s.par.Cost) + ", to compare yours with."; !strings.Contains(a.View(), want) {
 			t.Errorf("%s: there is no %q in\n%s", name, want, a.View())
 		}
 	}
@@ -483,9 +483,9 @@ func TestScoreExplainsItsWords(t *testing.T) {
 		taken explore.Cost
 		want  string
 	}{
-		{least.Cost, "Yours is the least: 4 moves, 1 fault, 1 change of client."},
-		{explore.Cost{Faults: 1, Switches: 1, Steps: 8}, "Yours: 4 moves, 1 fault, 1 change of client, as the least. A move can take several steps: yours take 8, and the least 6."},
-		{explore.Cost{Faults: 2, Switches: 1, Steps: 6}, "Yours: 4 moves, 2 faults, 1 change of client; the least: 4 moves, 1 fault, 1 change of client."},
+		{least.Cost, "Yours is the least: 4 moves, 1 fault, 1 switch between clients."},
+		{explore.Cost{Faults: 1, Switches: 1, Steps: 8}, "Yours: 4 moves, 1 fault, 1 switch between clients, as the least. A move can take several steps: yours take 8, and the least 6."},
+		{explore.Cost{Faults: 2, Switches: 1, Steps: 6}, "Yours: 4 moves, 2 faults, 1 switch between clients; the least: 4 moves, 1 fault, 1 switch between clients."},
 	} {
 		s.hint.Taken = c.taken
 		if got := s.score(); got != c.want {

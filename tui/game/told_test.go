@@ -89,7 +89,7 @@ func TestRulesAreInWords(t *testing.T) {
 				t.Errorf("%s: no %q in\n%s", l.Name(), want, a.View())
 			}
 		}
-		if l.Goal == trace.PD && !strings.Contains(v, meant[l.Goal]) {
+		if l.Goal == trace.PD && !strings.Contains(v, deadlock) {
 			t.Errorf("%s: it isn't said what a deadlock is:\n%s", l.Name(), a.View())
 		}
 		wide, _ := openLevelIn(t, 200, 60, tuitest.PlainTheme(false), l.Name())
@@ -336,7 +336,7 @@ func TestDistanceSaysStill(t *testing.T) {
 	for _, d := range []time.Duration{time.Second, 2 * time.Second} {
 		was := s.ahead
 		letPass(a, s, d)
-		if _, text := s.ahead, tuitest.Unwrapped(a.View()); strings.Contains(text, fmt.Sprintf("Least: still %s.", draw.Plural(s.ahead, "move"))) != (s.ahead == was) {
+		if _, text := s.ahead, tuitest.Unwrapped(a.View()); strings.Contains(text, fmt.Sprintf("Least from here: still %s.", draw.Plural(s.ahead, "move"))) != (s.ahead == was) {
 			t.Errorf("from %d moves to %d:\n%s", was, s.ahead, a.View())
 		}
 		if s.ahead == was {
@@ -446,7 +446,7 @@ func TestNobodyDoesBetterThanTheLeast(t *testing.T) {
 		}
 		a.Press(fmt.Sprint(i + 1))
 	}
-	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, "Yours is the least: 9 moves, 1 fault, 2 changes of client.") {
+	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, "Yours is the least: 9 moves, 1 fault, 2 switches between clients.") {
 		t.Errorf("the score isn't that of the least:\n%s", a.View())
 	}
 }
@@ -456,7 +456,7 @@ func TestALeaseCanPassInOneMove(t *testing.T) {
 	a, s := openLevel(t, scenarios.Levels()[3].Name())
 	longer := func() bool {
 		return slices.ContainsFunc(s.options, func(o option) bool {
-			return strings.HasSuffix(o.name, "nothing is due, but that is longer than a lease")
+			return strings.HasSuffix(o.name, "a stamp taken now has run out by then")
 		})
 	}
 	if _ = a.View(); longer() {
