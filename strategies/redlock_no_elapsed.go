@@ -44,7 +44,7 @@ func (l *RedlockNoElapsed) try(ctx context.Context) (*Lease, error) {
 		}
 	}
 	if votes >= l.majority() {
-		validity := l.opt.TTL - drift(l.opt.TTL) // of which some has passed already
+		validity := l.opt.TTL - drift(l.opt.TTL)
 		return &Lease{Token: token, Deadline: l.opt.Clock.Monotonic() + validity}, nil
 	}
 	_, _ = l.releaseAll(context.WithoutCancel(ctx), token)

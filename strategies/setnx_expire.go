@@ -48,7 +48,7 @@ func (l *SetNXExpire) try(ctx context.Context) (*Lease, error) {
 		return nil, ErrNotAcquired
 	}
 	if err := l.rdb.Expire(ctx, l.key, l.opt.TTL).Err(); err != nil {
-		return nil, err // the record stays, and may have no expiry
+		return nil, err
 	}
 	return &Lease{Token: token}, nil
 }
