@@ -11,6 +11,7 @@ import (
 	"lockstep/sim"
 	"lockstep/sim/explore"
 	"lockstep/sim/trace"
+	"lockstep/tui/deeds"
 	"lockstep/tui/draw"
 	"lockstep/tui/tried"
 )
@@ -23,7 +24,7 @@ type option struct {
 	moves  []sim.Move
 	client int           // whose move it is, or trace.None
 	source trace.Source  // of a client's step: the line of its command
-	sends  bool          // the step sends that command
+	does   trace.Kind    // of a client's step: what it comes to
 	due    time.Duration // of a client's step: the time until its own wait is over, or 0
 }
 
@@ -89,8 +90,11 @@ func (s *Game) step(client int) (option, bool) {
 	if run == nil {
 		return o, false
 	}
-	o.name, o.source, o.sends = deed(run, told, client)
-	o.name = s.cfg.Clients[client].Name + ": " + o.name
+	text, last := deeds.Of(run, told, client)
+	if last != nil {
+		o.source, o.does = last.Source, last.Kind
+	}
+	o.name = s.cfg.Clients[client].Name + ": " + text
 	if s.State.Clients[client].Paused {
 		o.name += pauseEnds
 	}
@@ -100,55 +104,17 @@ func (s *Game) step(client int) (option, bool) {
 // pauseEnds is said of a step by which a client's pause ends.
 const pauseEnds = " (its pause ends)"
 
-// deed says what a client does in the events of one move, on which line, and whether that is to send
-// a command.
-func deed(t *trace.Trace, events []trace.Event, client int) (text string, at trace.Source, sends bool) {
-	var last *trace.Event
-	for i := range events {
-		e := &events[i]
-		if e.Client != client {
-			continue
-		}
-		if tried.Ends(e.Kind) {
-			last = e
-			break
-		}
-		if e.Kind != trace.KindPause && e.Kind != trace.KindResume {
-			last = e
-		}
-	}
-	switch {
-	case last == nil:
-		return "goes on", at, false
-	case last.Kind == trace.KindSend:
-		text = trace.CommandText(last.Args)
-		if len(t.Nodes) > 1 && last.Node != trace.None {
-			text += ", to " + t.Nodes[last.Node]
-		}
-		return text, last.Source, true
-	case last.Kind == trace.KindReceive:
-		return "reads the reply: " + last.Reply, last.Source, false
-	case last.Kind == trace.KindClock: // to the microsecond only where that says something
-		return "reads its " + last.Note + " clock: " + strings.TrimRight(strings.TrimRight(trace.Instant(last.By), "0"), "."), last.Source, false
-	case last.Kind == trace.KindRead:
-		return "reads the store", last.Source, false
-	case last.Kind == trace.KindWrite, last.Kind == trace.KindReject:
-		return "writes the store", last.Source, false
-	}
-	return t.Text(last), last.Source, false
-}
-
 // faultsOf lists the faults of a client or a server that can happen now. In a level these
 // are the ones that are left of its faults.
 func (s *Game) faultsOf(actor string, i int, step option) (all []option) {
 	client := step.client != trace.None
 	add := func(label string, moves []sim.Move) {
-		o := option{ink: draw.Strong, client: step.client, name: actor + ": " + label, moves: moves}
+		o := option{ink: draw.Strong, client: step.client, name: actor + ": " + label, moves: moves, does: step.does}
 		if client {
 			o.ink = step.ink
 		}
-		if promise, needs := promises[label]; needs { // it is about the next request
-			if !step.sends {
+		if promise, needs := deeds.Promises[label]; needs { // it is about the next request
+			if step.does != trace.KindSend {
 				return
 			}
 			name, ends := strings.CutSuffix(step.name, pauseEnds)
@@ -163,7 +129,7 @@ func (s *Game) faultsOf(actor string, i int, step option) (all []option) {
 			if _, pause := f.Fault.(sim.Pause); pause && s.State.Clients[i].Paused {
 				continue // by the time that passed: another pause would change nothing
 			}
-			add(labelOf(f.Label, f.Fault), []sim.Move{{Fault: f.Fault}})
+			add(deeds.Label(f.Label, f.Fault), []sim.Move{{Fault: f.Fault}})
 		}
 		return all
 	}
@@ -177,7 +143,7 @@ func (s *Game) faultsOf(actor string, i int, step option) (all []option) {
 		b.Faults[k] = n
 		for _, o := range explore.Offers(&b, client, i, made) {
 			if used(made, o.Moves[0].Fault) < int(n) {
-				add(labelOf(o.Label, o.Moves[0].Fault), o.Moves)
+				add(deeds.Label(o.Label, o.Moves[0].Fault), o.Moves)
 			}
 		}
 	}
@@ -192,33 +158,6 @@ func used(made []sim.Move, f sim.Fault) (n int) {
 		}
 	}
 	return n
-}
-
-// promises are the labels of faults that concern the client's next request, with what they
-// do to it.
-var promises = map[string]string{"lose next reply": ", and the reply is lost", "hold next request": ", held up on its way"}
-
-// labels are the menus' labels as sentences about their actor.
-var labels = map[string]string{
-	"crash": "crashes", "pause": "is paused", "resume": "goes on", "send again": "its last request arrives once more", "clock on": "its clock jumps ahead",
-	"clock back": "its clock jumps back", "free it": "what was held up arrives", "lose reply": "the reply is lost", "lose request": "the request is lost",
-	"restart, empty": "restarts, empty", "lose the key": "drops the key", "down": "goes down", "up": "comes back", "fail over": "its replica takes over",
-	"replica falls behind": "its replica falls behind",
-}
-
-// labelOf is a fault's label as a sentence. Of a clock it has by how much that jumps.
-func labelOf(label string, f sim.Fault) string {
-	text, known := labels[label]
-	if !known {
-		return label
-	}
-	switch f := f.(type) {
-	case sim.WallStep:
-		text += " by " + trace.Brief(f.By.Abs())
-	case sim.NodeStep:
-		text += " by " + trace.Brief(f.By.Abs())
-	}
-	return text
 }
 
 // mostWaits is the greatest number of instants that are offered at a time.

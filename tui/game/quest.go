@@ -16,6 +16,7 @@ import (
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 	"lockstep/tui/adviser"
+	"lockstep/tui/deeds"
 	"lockstep/tui/draw"
 	"lockstep/tui/player"
 	"lockstep/tui/progress"
@@ -49,7 +50,7 @@ type quest struct {
 	refused    error                      // why there is no hint
 	debrief    *debriefMsg                // once it is won, and the same moves were replayed
 	drained    bool                       // the run that is shown goes on to its end, which the goal needs
-	nudged     *tried.Branch              // where a hint has said what kind of move comes
+	nudged     *tried.Branch              // where a hint has said what to look at
 	recalled   *tried.Branch              // where a hint has said which moves gained nothing
 }
 
@@ -250,8 +251,8 @@ func (c *quest) won() bool {
 	return c != nil && c.known && c.refused == nil && (c.hint.Reached || c.hint.Reachable && c.hint.Steps == 0)
 }
 
-// showHint says what kind of move the least way on begins with; asked again, it names the move, and puts the
-// cursor on it.
+// showHint says what to look at for the move with which the least way on begins; asked again, it names the move, and
+// puts the cursor on it.
 func (s *Game) showHint() {
 	c := s.quest
 	switch {
@@ -271,10 +272,9 @@ func (s *Game) showHint() {
 	case c.recalled != s.here && s.detour() > 0:
 		c.recalled = s.here
 		s.Notice = fmt.Sprintf("Hint: your last %s gained nothing; %s takes %s back, %s again goes on.", draw.Either(s.detour() == 1, "move", fmt.Sprintf("%d moves", s.detour())), s.Keys.Undo.Help().Key, draw.Either(s.detour() == 1, "it", "one"), s.Keys.Hint.Help().Key)
-	case c.nudged != s.here && !s.onlyMove():
+	case c.nudged != s.here:
 		c.nudged = s.here
-		o, _ := s.hinted(c.hint)
-		s.Notice = "Hint: " + s.nudge(o) + " " + s.Keys.Hint.Help().Key + " again names the move."
+		s.Notice = "Hint: " + s.thought() + " " + s.Keys.Hint.Help().Key + " again names the move."
 	default:
 		s.pointAt(c.hint)
 	}
@@ -306,33 +306,21 @@ func (s *Game) lost() int {
 	return first.Depth
 }
 
-// onlyMove reports whether the least way begins with a client's one move in the list: to say whose turn it is would name it
-// already, and seem to say nothing.
-func (s *Game) onlyMove() bool {
-	o, i := s.hinted(s.hint)
-	n := 0
-	for _, other := range s.options {
-		if other.client == o.client {
-			n++
+// thought says what to look at, so that the reader can find the move that comes next.
+func (s *Game) thought() string {
+	o, _ := s.hinted(s.hint)
+	m := deeds.Move{Does: o.does, Pauses: strings.HasSuffix(o.name, " paused)")}
+	for _, made := range o.moves {
+		if made.Fault != nil {
+			m.Fault = made.Fault
+		}
+		for i := range s.cfg.Clients {
+			if o.client == i || made.Count > 0 && made.Who.Has(i) {
+				m.Client, m.Begun, m.Wakes = s.cfg.Clients[i].Name, s.Run.Begun(i, s.Run.Last()), s.State.Clients[i].Paused
+			}
 		}
 	}
-	return i >= 0 && o.client != trace.None && n == 1
-}
-
-// nudge says what kind of move comes next, so that the reader can find it.
-func (s *Game) nudge(o option) string {
-	faulty := slices.ContainsFunc(o.moves, func(m sim.Move) bool { return m.Fault != nil })
-	switch {
-	case faulty && o.client != trace.None:
-		return "something goes wrong with " + s.cfg.Clients[o.client].Name + "."
-	case faulty:
-		return "something goes wrong, and with no client."
-	case o.client != trace.None:
-		return "it is " + s.cfg.Clients[o.client].Name + "'s turn."
-	case o.moves[0].Wait > 0:
-		return "let time pass."
-	}
-	return "something happens by itself."
+	return m.Thought()
 }
 
 // pointAt puts the cursor on the move that begins the least way on. Where no move in the

@@ -381,7 +381,7 @@ func TestLateHintIsDropped(t *testing.T) {
 
 // A hint that was asked for too early comes with the answer, unless another key was pressed since.
 func TestEarlyHintComes(t *testing.T) {
-	for key, want := range map[string]string{"i": "Hint: A: SET lock A1-e39f PX 12000 NX.", "down": ""} {
+	for key, want := range map[string]string{"i": "Hint: A has not asked yet: what would it find? i again names the move.", "down": ""} {
 		_, s := openLevel(t, "get-then-del.FR.pause")
 		late := s.ask()
 		s.Update(tuitest.KeyMsg("i"))

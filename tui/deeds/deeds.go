@@ -1,0 +1,73 @@
+// Package deeds names the moves of the game by what they do, and says what to look at before a hint names one.
+package deeds
+
+import (
+	"strings"
+
+	"lockstep/sim"
+	"lockstep/sim/trace"
+	"lockstep/tui/tried"
+)
+
+// Of says what a client does in the events of one move, and is that event; nil where nothing tells of it.
+func Of(t *trace.Trace, events []trace.Event, client int) (text string, last *trace.Event) {
+	for i := range events {
+		e := &events[i]
+		if e.Client != client {
+			continue
+		}
+		if tried.Ends(e.Kind) {
+			last = e
+			break
+		}
+		if e.Kind != trace.KindPause && e.Kind != trace.KindResume {
+			last = e
+		}
+	}
+	switch {
+	case last == nil:
+		return "goes on", last
+	case last.Kind == trace.KindSend:
+		text = trace.CommandText(last.Args)
+		if len(t.Nodes) > 1 && last.Node != trace.None {
+			text += ", to " + t.Nodes[last.Node]
+		}
+		return text, last
+	case last.Kind == trace.KindReceive:
+		return "reads the reply: " + last.Reply, last
+	case last.Kind == trace.KindClock: // to the microsecond only where that says something
+		return "reads its " + last.Note + " clock: " + strings.TrimRight(strings.TrimRight(trace.Instant(last.By), "0"), "."), last
+	case last.Kind == trace.KindRead:
+		return "reads the store", last
+	case last.Kind == trace.KindWrite, last.Kind == trace.KindReject:
+		return "writes the store", last
+	}
+	return t.Text(last), last
+}
+
+// Promises are the labels of faults that concern the client's next request, with what they
+// do to it.
+var Promises = map[string]string{"lose next reply": ", and the reply is lost", "hold next request": ", held up on its way"}
+
+// labels are the menus' labels as sentences about their actor.
+var labels = map[string]string{
+	"crash": "crashes", "pause": "is paused", "resume": "goes on", "send again": "its last request arrives once more", "clock on": "its clock jumps ahead",
+	"clock back": "its clock jumps back", "free it": "what was held up arrives", "lose reply": "the reply is lost", "lose request": "the request is lost",
+	"restart, empty": "restarts, empty", "lose the key": "drops the key", "down": "goes down", "up": "comes back", "fail over": "its replica takes over",
+	"replica falls behind": "its replica falls behind",
+}
+
+// Label is a fault's label as a sentence. Of a clock it has by how much that jumps.
+func Label(label string, f sim.Fault) string {
+	text, known := labels[label]
+	if !known {
+		return label
+	}
+	switch f := f.(type) {
+	case sim.WallStep:
+		text += " by " + trace.Brief(f.By.Abs())
+	case sim.NodeStep:
+		text += " by " + trace.Brief(f.By.Abs())
+	}
+	return text
+}
