@@ -314,12 +314,12 @@ func openLocks(t testing.TB, strategy string) *tuitest.App {
 // findings.
 func TestWhatWasLeftStays(t *testing.T) {
 	a := openLocks(t, "naive-del")
-	a.Press("b enter enter")
+	a.Press("b 1 enter up up up")
 	left := a.View()
 	if !strings.Contains(left, "So far 2 moves.") || !strings.Contains(left, "Least from here") {
 		t.Fatalf("no steps are made:\n%s", left)
 	}
-	if a.Press("esc b"); a.View() != left {
+	if a.Press("esc b up"); a.View() != left {
 		t.Errorf("back in the game it is elsewhere, or without a hint:\n%s\nand was\n%s", a.View(), left)
 	}
 	a.Press("esc a enter")

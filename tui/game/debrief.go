@@ -119,21 +119,23 @@ func (s *Game) broken() (at trace.Source, by int, text string) {
 	return at, trace.None, ""
 }
 
-// debriefing says what the level teaches, what broke, on which line, what else the codes above the screen are, and with which lock it
-// is not so: what the words of that mean comes last.
+// debriefing says what the level teaches, what the win took, and which lock withstands; then what broke, on which line, what else the
+// codes above the screen are, and what came of the same moves with the other lock: what the words of that mean comes last.
 func (s *Game) debriefing(width int) []draw.Line {
 	t := draw.Paragraphs{Width: width}
 	if s.moral != "" {
 		t.Add(draw.Strong, "", s.moral)
 	}
+	t.Add(draw.Plain, "", s.score())
+	s.tellWhichWithstands(&t)
 	for i := range s.Run.Violations {
 		v := &s.Run.Violations[i]
 		if v.Code != s.goal {
 			continue
 		}
 		t.Add(draw.Breach, "!! ", v.Code.Name()+": "+v.Text+".")
-		if at, _, text := s.broken(); text != "" {
-			t.Add(draw.Plain, "   ", fmt.Sprintf("%s:%d  %s", at.File, at.Line, text))
+		if at, by, text := s.broken(); text != "" {
+			t.Add(draw.Plain, "   ", fmt.Sprintf("%s! in the code: %s:%d  %s", draw.ShortNames(s.Run.Clients)[by], at.File, at.Line, text))
 		}
 		break
 	}
@@ -147,22 +149,27 @@ func (s *Game) debriefing(width int) []draw.Line {
 	return t.Lines
 }
 
+// tellWhichWithstands names the lock that no schedule of the level breaks so.
+func (s *Game) tellWhichWithstands(t *draw.Paragraphs) {
+	switch d := s.debrief; {
+	case d == nil:
+		t.Add(draw.Dim, "", "Replaying the same moves under another lock.")
+	case d.proven:
+		t.Add(draw.Good, s.Theme.Granted+" ", fmt.Sprintf("%s withstands: no schedule of this level shows %s with it; all were searched.%s", d.lock, s.goal, otherFlaws(d.lock)))
+	}
+}
+
 // tellOther says what came of the same moves with the other lock.
 func (s *Game) tellOther(t *draw.Paragraphs) {
 	switch d := s.debrief; {
 	case d == nil:
-		t.Add(draw.Dim, "", "Replaying the same moves under another lock.")
 	case d.run != nil:
 		text := tried.Elsewhere(d.lock, d.run, d.same, s.goal)
 		if slices.Contains(d.run.Verdict(), s.goal) {
 			t.Add(draw.Breach, s.Theme.Bad+" ", text)
 			break
 		}
-		if d.proven {
-			text += fmt.Sprintf(" No schedule of this level shows %s with it: all were searched.", s.goal)
-		}
-		text += otherFlaws(d.lock)
-		t.Add(draw.Good, s.Theme.Granted+" ", text)
+		t.Add(draw.Plain, "", text)
 	case d.err == nil:
 		t.Add(draw.Dim, "", fmt.Sprintf("No lock that was tried is free of %s within the same bounds.", s.goal))
 	case d.err != nil:

@@ -165,17 +165,19 @@ func (s *Game) standing(width int) []draw.Line {
 	if title != "" {
 		title += ": "
 	}
-	if task, goal := title+s.task, fmt.Sprintf("Goal: %s (%s)", s.goal.Named(), s.goal); s.won() {
-		t.Add(draw.Strong, "", task)
-	} else {
-		bare, rules := s.packed(width-1, task, goal+draw.Either(s.goal == trace.PD, ": "+deadlock, "")+".")
-		full, told := s.packed(width-1, task, goal+": "+meant[s.goal]+".")
-		if rows := func(a, b string) int { return len(draw.Wrap(a, width-1)) + len(draw.Wrap(b, width-1)) }; rows(full, told) == rows(bare, rules) {
-			bare, rules = full, told
-		}
-		t.Add(draw.Strong, "", bare)
-		t.Add(draw.Plain, "", rules)
+	goal := fmt.Sprintf("%s (%s)", s.goal.Named(), s.goal)
+	if s.won() {
+		t.Add(draw.Good, "", s.Theme.Granted+" GOAL REACHED! "+draw.Either(title != "", title, "It is ")+goal+".")
+		return t.Lines
 	}
+	task, goal := title+s.task, "Goal: "+goal
+	bare, rules := s.packed(width-1, task, goal+draw.Either(s.goal == trace.PD, ": "+deadlock, "")+".")
+	full, told := s.packed(width-1, task, goal+": "+meant[s.goal]+".")
+	if rows := func(a, b string) int { return len(draw.Wrap(a, width-1)) + len(draw.Wrap(b, width-1)) }; rows(full, told) == rows(bare, rules) {
+		bare, rules = full, told
+	}
+	t.Add(draw.Strong, "", bare)
+	t.Add(draw.Plain, "", rules)
 	text, k := s.outlook(width)
 	t.Add(k, "", text)
 	return t.Lines

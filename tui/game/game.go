@@ -402,8 +402,8 @@ func (s *Game) FooterKeys() []key.Binding {
 		if s.replayed() {
 			keys = slices.Insert(keys, 2, screen.As(k.Strategy, "with "+s.debrief.lock))
 		}
-		if s.beyond > 0 {
-			keys = slices.Insert(keys, 1, screen.Pair(k.Up, k.Down, "read on"))
+		if s.beyond > 0 { // first of all as long as there is more
+			keys = slices.Insert(keys, min(s.scroll/s.beyond, 1), screen.Pair(k.Up, k.Down, "read on"))
 		}
 	}
 	keys = append(keys, screen.As(k.Scenario, "levels"), screen.As(k.View, s.viewLeadsTo()))

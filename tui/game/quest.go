@@ -50,6 +50,7 @@ type quest struct {
 	refused    error                      // why there is no hint
 	debrief    *debriefMsg                // once it is won, and the same moves were replayed
 	drained    bool                       // the run that is shown goes on to its end, which the goal needs
+	hints      int                        // given since the level was opened
 	nudged     *tried.Branch              // where a hint has said what to look at
 	recalled   *tried.Branch              // where a hint has said which moves gained nothing
 }
@@ -274,8 +275,10 @@ func (s *Game) showHint() {
 		s.Notice = fmt.Sprintf("Hint: your last %s gained nothing; %s takes %s back, %s again goes on.", draw.Either(s.detour() == 1, "move", fmt.Sprintf("%d moves", s.detour())), s.Keys.Undo.Help().Key, draw.Either(s.detour() == 1, "it", "one"), s.Keys.Hint.Help().Key)
 	case c.nudged != s.here:
 		c.nudged = s.here
+		c.hints++
 		s.Notice = "Hint: " + s.thought() + " " + s.Keys.Hint.Help().Key + " again names the move."
 	default:
+		c.hints++
 		s.pointAt(c.hint)
 	}
 }
@@ -363,8 +366,6 @@ func (s *Game) outlook(width int) (string, draw.Ink) {
 		return "Against the rules: " + c.refused.Error() + "; " + k.Undo.Help().Key + " takes it back.", draw.Breach
 	case c.refused != nil:
 		return "No hint here: " + c.refused.Error() + ".", draw.Breach
-	case c.won():
-		return s.Theme.Granted + " GOAL REACHED! " + s.score(), draw.Good
 	case !c.par.Reachable:
 		return "No schedule with " + screen.FaultsText(c.bounds) + " gets there; " + k.Scenario.Help().Key + " lists the levels.", draw.Strong
 	case !c.hint.Reachable:
@@ -409,19 +410,26 @@ func (s *Game) unjudged() string {
 	return "Not won yet: " + trace.List(missing) + text + ". "
 }
 
-// score compares the reader's moves with the least. Steps, of which a move may take several, are told only where
+// score compares the reader's moves with the least, and says what helped. Steps, of which a move may take several, are told only where
 // nothing else differs.
 func (s *Game) score() string {
 	c := s.quest
 	// The search counts steps, and a row of the list may have one of them more than a hint: nobody does better than the least.
 	yours, least := costText(s.here.Depth, c.hint.Taken), costText(min(c.parMoves, s.here.Depth), c.par.Cost)
+	text := "Yours is the least: " + yours + "."
 	switch {
 	case yours != least:
-		return fmt.Sprintf("Yours: %s; the least: %s.", yours, least)
+		text = fmt.Sprintf("Yours: %s; the least: %s.", yours, least)
 	case c.hint.Taken.Steps != c.par.Cost.Steps:
-		return fmt.Sprintf("Yours: %s, as the least. A move can take several steps: yours take %d, and the least %d.", yours, c.hint.Taken.Steps, c.par.Cost.Steps)
+		text = fmt.Sprintf("Yours: %s, as the least. A move can take several steps: yours take %d, and the least %d.", yours, c.hint.Taken.Steps, c.par.Cost.Steps)
 	}
-	return "Yours is the least: " + yours + "."
+	if c.hints > 0 {
+		text += fmt.Sprintf(" Hints asked for: %d.", c.hints)
+	}
+	if others := s.root.Size() - s.here.Depth; others > 0 {
+		text += fmt.Sprintf(" Other moves tried: %d.", others)
+	}
+	return text
 }
 
 // costText describes moves and their cost to a reader who knows the words of no search.

@@ -153,7 +153,7 @@ func TestLevelsAreWonByTheirHints(t *testing.T) {
 				t.Errorf("the win isn't remembered: %+v", w)
 			}
 			text := tuitest.Unwrapped(a.View())
-			for _, want := range []string{tried.Elsewhere(d.lock, d.run, d.same, l.Goal), "GOAL REACHED! Yours is the least: " + costText(s.parMoves, s.par.Cost) + "."} {
+			for _, want := range []string{tried.Elsewhere(d.lock, d.run, d.same, l.Goal), "GOAL REACHED!", "Yours is the least: " + costText(s.parMoves, s.par.Cost) + ".", d.lock + " withstands: no schedule of this level shows " + l.Goal.String()} {
 				if !strings.Contains(text, want) {
 					t.Errorf("the screen doesn't say %q:\n%s", want, a.View())
 				}
@@ -478,7 +478,7 @@ func BenchmarkHint(b *testing.B) {
 // with the least and they don't, and then it is said what they are.
 func TestScoreExplainsItsWords(t *testing.T) {
 	least := explore.Hint{Cost: explore.Cost{Faults: 1, Switches: 1, Steps: 6}}
-	s := &Game{here: &tried.Branch{Depth: 4}, quest: &quest{par: least, parMoves: 4}}
+	s := &Game{root: &tried.Branch{}, here: &tried.Branch{Depth: 4}, quest: &quest{par: least, parMoves: 4}}
 	for _, c := range []struct {
 		taken explore.Cost
 		want  string

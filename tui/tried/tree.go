@@ -48,6 +48,14 @@ func (b *Branch) Child(made []sim.Move) *Branch {
 	return nil
 }
 
+// Size is the number of branches below b.
+func (b *Branch) Size() (n int) {
+	for _, c := range b.Tried {
+		n += 1 + c.Size()
+	}
+	return n
+}
+
 // Line is the branches from below the root to b.
 func (b *Branch) Line() []*Branch {
 	if b.Parent == nil {
