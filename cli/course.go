@@ -85,8 +85,11 @@ func newPlay() *cobra.Command {
 		Short: "Break a lock yourself: you are the scheduler",
 		Long: `Break a lock yourself: you decide which client makes the next step, when time passes and
 what fails. Hints come from a search of all schedules. Without a LOCK it opens the list of
-levels; a number opens that level. It takes a terminal.`,
-		Example:           "  lockstep play\n  lockstep play 3\n  lockstep play get-then-del --goal FR",
+levels; a number opens that level. A LOCK opens the level of breaking it, or of breaking it so
+that the violation of --goal comes of it: where several levels fit, the first that you have
+not won, and the screen names the others; where none does, a game without a number. It takes
+a terminal.`,
+		Example:           "  lockstep play                         the list of levels\n  lockstep play 3                       level 3\n  lockstep play get-then-del --goal FR",
 		Args:              atMostOne,
 		ValidArgsFunction: completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {

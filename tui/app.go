@@ -2,8 +2,10 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 
 	"lockstep/sim/explore"
+	"lockstep/sim/trace"
 	"lockstep/tui/compare"
 	"lockstep/tui/course"
 	"lockstep/tui/decide"
@@ -142,7 +144,12 @@ func (a *screens) search(strategy int) *search.Search {
 func (a *screens) game(m screen.GameMsg) (*game.Game, error) {
 	st := a.Library.Strategies[m.Strategy]
 	if level := levels.Of(a.App, st.Name, m.Goal); level >= 0 {
-		return game.NewLevel(a.App, level)
+		g, err := game.NewLevel(a.App, level)
+		if fit := levels.About(st.Name, m.Goal); err == nil && len(fit) > 1 {
+			other := slices.IndexFunc(fit, func(i int) bool { return i != level })
+			g.Notice = fmt.Sprintf("%s fit: %s lists them, and lockstep play %d opens level %[3]d.", trace.Capital(levels.Numbered(fit)), a.Keys.Scenario.Help().Key, fit[other]+1)
+		}
+		return g, err
 	}
 	return game.NewChallenge(a.App, screen.ChallengeMsg{Strategy: m.Strategy, Bounds: explore.Defaults(st), Found: m.Goal})
 }

@@ -371,6 +371,19 @@ func TestPlayOpensTheLevels(t *testing.T) {
 	}
 }
 
+// Where several levels are about a lock and a goal, the game says which, and how to open the others.
+func TestOtherLevelsAreNamed(t *testing.T) {
+	lib := tuitest.LocksOnly()
+	goal := trace.PD
+	for lock, want := range map[string]string{"setnx-expire": "Levels 2 and 3 fit: o lists them, and lockstep play 3 opens level 3.", "setnx": ""} {
+		o := Options{Game: true, Seed: 1, Strategy: lib.Strategies[lib.Strategy(lock)], Goal: &goal}
+		v := tuitest.NewTester(t, 80, 24, newRoot(lib, &progress.Store{}, o, tuitest.PlainTheme(false))).View()
+		if !strings.Contains(v, want) || want == "" && strings.Contains(v, "lockstep play") {
+			t.Errorf("%s: there is no %q in\n%s", lock, want, v)
+		}
+	}
+}
+
 // A playlist that was named on the command line is the only screen: esc leads to the shell.
 func TestPlaylistFromTheShell(t *testing.T) {
 	lib := screen.NewLibrary()

@@ -179,11 +179,11 @@ func (s *Game) tellOther(t *draw.Paragraphs) {
 
 // otherFlaws names the levels that are about a lock: that it is free of one code recommends nothing.
 func otherFlaws(lock string) string {
-	about := levels.About(lock)
+	about := levels.About(lock, nil)
 	if about == nil {
 		return ""
 	}
-	return fmt.Sprintf(" What breaks %s: level%s %s.", lock, draw.Either(len(about) > 1, "s", ""), trace.List(about))
+	return fmt.Sprintf(" What breaks %s: %s.", lock, levels.Numbered(about))
 }
 
 // tellCodes explains codes, but for the goal, which is explained already.

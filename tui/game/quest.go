@@ -18,6 +18,7 @@ import (
 	"lockstep/tui/adviser"
 	"lockstep/tui/deeds"
 	"lockstep/tui/draw"
+	"lockstep/tui/levels"
 	"lockstep/tui/player"
 	"lockstep/tui/progress"
 	"lockstep/tui/screen"
@@ -111,6 +112,9 @@ func NewLevel(st *screen.App, level int) (*Game, error) {
 		bounds: &b, goal: l.Goal, withstands: l.Withstands})
 	if err == nil {
 		s.Title = l.Title
+		if level == levels.Longest() && !s.begun() && s.Notice == "" {
+			s.Notice = "This level is the longest: to leave it for later, " + s.Keys.Scenario.Help().Key + " lists the others."
+		}
 		if s.begun() {
 			s.seen()
 		}
@@ -372,7 +376,7 @@ func (s *Game) outlook(width int) (string, draw.Ink) {
 		return fmt.Sprintf("No longer reachable after your move %d; %s takes a move back.", s.lost(), k.Undo.Help().Key), draw.Breach
 	}
 	if s.here.Depth == 0 {
-		return shortened("Least from here: "+costText(c.ahead, c.hint.Cost)+", to compare yours with.", width), draw.Plain
+		return shortened("Least from here: "+costText(c.ahead, c.hint.Cost)+"; compare yours.", width), draw.Plain
 	}
 	left := "Least from here: "
 	if before, known := c.distances[s.here.Parent]; known && before.moves == c.ahead {

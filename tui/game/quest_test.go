@@ -143,6 +143,9 @@ func TestLevelsAreWonByTheirHints(t *testing.T) {
 			if d == nil || d.run == nil || d.lock != l.Withstands || !d.proven {
 				t.Fatalf("the debrief is %+v", d)
 			}
+			if s.parMoves != l.Moves {
+				t.Errorf("the list says %d moves, and the least way has %d", l.Moves, s.parMoves)
+			}
 			if d.same != slices.Contains(alike, l.Name()) {
 				t.Errorf("the moves with %s are the same: %v\n%s\n%s", d.lock, d.same, s.Run.Schedule, d.run.Schedule)
 			}
@@ -315,7 +318,7 @@ func TestHintsKnowWhatCannotBe(t *testing.T) {
 // act is said then, in one row.
 func TestDeadlockSaysWhoIsStillToAct(t *testing.T) {
 	a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
-	for _, want := range []string{"Least: 5 moves, 1 fault, 1 switch between clients, to compare yours with.", " Not won yet: A and B are not finished. Least from here: 4 moves.", " Not won yet: A and B are not finished. Least from here: 3 moves.",
+	for _, want := range []string{"Least from here: 5 moves, 1 fault, 1 switch between clients; compare yours.", " Not won yet: A and B are not finished. Least from here: 4 moves.", " Not won yet: A and B are not finished. Least from here: 3 moves.",
 		" Not won yet: B has still to ask. Least from here: 2 moves.", " Not won yet: B is not finished. Least from here: 1 move."} {
 		if v := a.View(); !strings.Contains(v, want) {
 			t.Errorf("after %d moves there is no %q:\n%s", s.here.Depth, want, v)
@@ -359,7 +362,7 @@ func TestEnterIsSafeOnArrival(t *testing.T) {
 func TestScoreIsAnnounced(t *testing.T) {
 	for _, name := range []string{"setnx-expire.PD.reply-lost", "naive-del.FR.pause"} {
 		a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), name)
-		if want := ": " + costText(s.parMoves, s.par.Cost) + ", to compare yours with."; !strings.Contains(a.View(), want) {
+		if want := ": " + costText(s.parMoves, s.par.Cost) + "; compare yours."; !strings.Contains(a.View(), want) {
 			t.Errorf("%s: there is no %q in\n%s", name, want, a.View())
 		}
 	}

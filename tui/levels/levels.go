@@ -30,7 +30,8 @@ func New(app *screen.App) *List {
 	list := &List{next: Next(app)}
 	for i := range all {
 		l := &all[i]
-		items[i] = picker.Item{Name: l.Strategy, About: l.Title, Detail: fmt.Sprintf("%s: %s The goal is %s (%s).", l.Title, l.Task, l.Goal.Named(), l.Goal), Badge: func() draw.Span {
+		items[i] = picker.Item{Name: l.Strategy, About: fmt.Sprintf("%s (%d moves)", l.Title, l.Moves), Detail: fmt.Sprintf("%s: %s The goal is %s (%s). It takes some %d moves%s.", l.Title, l.Task, l.Goal.Named(), l.Goal, l.Moves,
+			draw.Either(i == Longest(), ", more than any other level: leave it for later if you like", "")), Badge: func() draw.Span {
 			if _, won := app.Progress.Won(l.Name()); won {
 				return draw.Text(app.Theme.Granted+" won", draw.Good)
 			}
@@ -77,19 +78,27 @@ func Next(app *screen.App) int {
 // Of is the level of breaking a lock so, or of breaking it at all if the goal is nil:
 // the first that isn't won, if there are several. It is -1 if there is none.
 func Of(app *screen.App, strategy string, goal *trace.Code) int {
-	found := -1
-	for i, l := range scenarios.Levels() {
-		if l.Strategy != strategy || goal != nil && l.Goal != *goal {
-			continue
-		}
-		if _, won := app.Progress.Won(l.Name()); !won {
+	fit := About(strategy, goal)
+	if fit == nil {
+		return -1
+	}
+	for _, i := range fit {
+		if _, won := app.Progress.Won(scenarios.Levels()[i].Name()); !won {
 			return i
 		}
-		if found == -1 {
-			found = i
+	}
+	return fit[0]
+}
+
+// Longest is the level with the most moves.
+func Longest() (at int) {
+	all := scenarios.Levels()
+	for i := range all {
+		if all[i].Moves > all[at].Moves {
+			at = i
 		}
 	}
-	return found
+	return at
 }
 
 // Unwon is the first level from a place on that is not won yet, going round; or -1.
@@ -104,14 +113,23 @@ func Unwon(app *screen.App, from int) int {
 	return -1
 }
 
-// About has the numbers of the levels that are about a lock.
-func About(lock string) (numbers []string) {
+// About has the levels of breaking a lock so, or of breaking it at all if the goal is nil.
+func About(lock string, goal *trace.Code) (all []int) {
 	for i, l := range scenarios.Levels() {
-		if l.Strategy == lock {
-			numbers = append(numbers, strconv.Itoa(i+1))
+		if l.Strategy == lock && (goal == nil || l.Goal == *goal) {
+			all = append(all, i)
 		}
 	}
-	return numbers
+	return all
+}
+
+// Numbered are levels by their numbers.
+func Numbered(all []int) string {
+	var numbers []string
+	for _, i := range all {
+		numbers = append(numbers, strconv.Itoa(i+1))
+	}
+	return draw.Either(len(all) > 1, "levels ", "level ") + trace.List(numbers)
 }
 
 // Rivals are the locks that may withstand what has broken one, the simplest first.
