@@ -114,7 +114,10 @@ func (m *Runs) drawHeader(c *draw.Canvas, r draw.Rectangle) {
 	}
 	room := r.W - draw.Width(right) - 1
 	n := c.Text(r.X+1, r.Y, room, "All runs", draw.Title)
-	tagline, k := "every Redis lock under every misfortune", draw.Dim
+	tagline, k := fmt.Sprintf("%d locks, each under %d misfortunes", len(m.Library.Strategies), len(m.Library.Scenarios)), draw.Dim
+	if here := "; " + m.Theme.Pointer + " the run just now"; m.came && m.top > 0 && draw.Width(tagline+here) <= room-n-3 {
+		tagline += here // or one would look for the beginning
+	}
 	switch t := m.Progress.Trouble(); {
 	case m.typing:
 		kept := m.filtered()
@@ -209,12 +212,30 @@ func (m *Runs) drawCells(c *draw.Canvas, y, at, scenario int) {
 
 // drawSight says, on the rule below the matrix, which part of it is in sight.
 func (m *Runs) drawSight(c *draw.Canvas, r draw.Rectangle) {
-	text := " " + stretch("rows", m.top, m.plan.rows, len(m.lines)) + ", " + stretch("locks", m.left, m.plan.columns, len(m.locks)) + " "
+	from, to, all, folded := 0, 0, 0, 0
+	for i, l := range m.lines {
+		switch {
+		case l.kind == foldLine:
+			folded += len(m.groups[l.group].more)
+		case l.kind == scenarioLine:
+			all++
+			if i < m.top {
+				from++
+			}
+			if i < m.top+m.plan.rows {
+				to++
+			}
+		}
+	}
+	text := " " + stretch("misfortunes", from, to-from, all)
+	if folded > 0 {
+		text += fmt.Sprintf(", %d more folded", folded)
+	}
+	text += ", " + stretch("locks", m.left, m.plan.columns, len(m.locks)) + " "
 	c.Text(r.X+r.W-draw.Width(text)-1, r.Y, draw.Width(text), text, draw.Dim)
 }
 
-// stretch is the part of a row or a column that is in sight. All of it has no number: some rows are
-// headings.
+// stretch is the part of a row or a column that is in sight. All of it has no number.
 func stretch(what string, first, room, n int) string {
 	if room >= n {
 		return "all " + what
@@ -233,6 +254,9 @@ func (m *Runs) story(width, rows int) []draw.Line {
 	}
 	sc, f := m.Library.Scenarios[scenario], m.Grid.At(scenario, strategy)
 	text := m.Grid.Text(scenario, strategy)
+	if len(f.Verdict) > 1 {
+		text += " (the worst first)" // the player's codes are in the order of the run
+	}
 	about := append(described(sc.Title, sc.Shows, width), described(st.Name, st.Summary, width)...)
 	lines := draw.Line{f.Sign(&m.Theme.Glyphs), draw.Text(" "+text, draw.Plain)}.Hanging(width)
 	if m.Grid.Unexpected(scenario, strategy) {

@@ -30,6 +30,7 @@ type Runs struct {
 	filter    string
 	origin    origin // the cursor before there was a filter
 	moved     bool   // the cursor, since then
+	came      bool   // no key was pressed since the matrix was opened
 	typing    bool   // of the filter
 	notice    string
 	plan      runsLayout
@@ -37,7 +38,7 @@ type Runs struct {
 
 // New is the matrix with the cursor on a cell.
 func New(app *screen.App, at screen.RunsMsg) *Runs {
-	m := &Runs{App: app, groups: groupsOf(app.Library), order: locksOf(app.Library), open: map[int]bool{}}
+	m := &Runs{App: app, groups: groupsOf(app.Library), order: locksOf(app.Library), open: map[int]bool{}, came: true}
 	m.show(at.Scenario, at.Strategy)
 	return m
 }
@@ -56,7 +57,7 @@ func (m *Runs) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 	case screen.RefusedMsg:
 		m.notice = msg.Err.Error()
 	case tea.KeyMsg:
-		m.notice = ""
+		m.notice, m.came = "", false
 		if m.typing {
 			m.typeFilter(msg)
 			return nil, screen.Outcome{}

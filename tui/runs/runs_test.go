@@ -311,8 +311,14 @@ func BenchmarkMatrixFrame(b *testing.B) {
 
 // What is wholly in sight is said so, without a number of rows among which headings count.
 func TestSightIsNamed(t *testing.T) {
-	if got, want := stretch("rows", 0, 9, 2), "all rows"; got != want {
+	if got, want := stretch("misfortunes", 0, 9, 2), "all misfortunes"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+	a, _ := openUnknown(t, 80, 24, screen.RunsMsg{})
+	for _, step := range []struct{ keys, want string }{{"g", "misfortunes 1-5 of 39, 36 more folded, locks 1-8 of 31"}, {"G", "-39 of 39, 36 more folded"}, {"/ e v i c t i o n enter", "all misfortunes, "}} {
+		if a.Press(step.keys); !strings.Contains(sight(a.View()), step.want) {
+			t.Errorf("%s: in sight is %q, want %q", step.keys, sight(a.View()), step.want)
+		}
 	}
 	if got, want := stretch("locks", 3, 9, 31), "locks 4-12 of 31"; got != want {
 		t.Errorf("%q, want %q", got, want)
@@ -425,7 +431,7 @@ func TestFilterOfLocks(t *testing.T) {
 		t.Errorf("a cursor that was moved to %s is on %s", lib.Scenarios[want].Name, lib.Scenarios[sc].Name)
 	}
 	a.Press("/ x y z z y enter")
-	if v := a.View(); !strings.Contains(v, `Nothing has "xyzzy" in its name`) || strings.Contains(v, "enter play") || strings.Contains(v, "all rows") || strings.Contains(v, ": SET") {
+	if v := a.View(); !strings.Contains(v, `Nothing has "xyzzy" in its name`) || strings.Contains(v, "enter play") || strings.Contains(v, "all misfortunes") || strings.Contains(v, ": SET") {
 		t.Errorf("nothing is left:\n%s", v)
 	}
 }
@@ -499,7 +505,7 @@ func TestLegendAndHeadsAtTheEdge(t *testing.T) {
 		a := tuitest.Drive(t, screen.NewRouter(app, nil, New(app, screen.RunsMsg{}))) // not started: the heads need no run
 		a.Send(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
 		v := a.View()
-		if !strings.Contains(v, "✓ok not broken  (ok) fails elsewhere  ~BD no failure  ✗DG broken  ·· to come") {
+		if !strings.Contains(v, "✓ok unbroken  (ok) broken elsewhere  ~BD only a wait  ✗DG broken  ·· to come") {
 			t.Errorf("%v: no legend:\n%s", size, v)
 		}
 		if heads := strings.Join(strings.Split(v, "\n")[2:7], "\n"); size[0] == 200 && strings.Contains(heads, app.Theme.More) {

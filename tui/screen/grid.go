@@ -317,7 +317,7 @@ func BadgeLegendOf(g *draw.Glyphs, badges []string) draw.Line {
 // BadgeLegend explains badges in a row of at most 79 columns. An ok says of one run that it broke nothing, and recommends
 // no lock; in brackets it is that of a lock that breaks where every lock has to hold.
 func BadgeLegend(g *draw.Glyphs) (l draw.Line) {
-	for _, s := range []draw.Sign{{g.Granted + "ok", "not broken"}, {"(ok)", "fails elsewhere"}, {g.Mild + "BD", "no failure"}, {g.Bad + "DG", "broken"}, {g.Wants + g.Wants, "to come"}} {
+	for _, s := range []draw.Sign{{g.Granted + "ok", "unbroken"}, {"(ok)", "broken elsewhere"}, {g.Mild + "BD", "only a wait"}, {g.Bad + "DG", "broken"}, {g.Wants + g.Wants, "to come"}} {
 		l = append(l, draw.Text(" "+s[0], draw.Plain), draw.Text(" "+s[1]+" ", draw.Dim))
 	}
 	return l
