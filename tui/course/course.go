@@ -131,7 +131,7 @@ func (c *Course) Help() screen.Page {
 			"A step here is one run, of one lock. It counts as seen when you have watched its story to the end, here or elsewhere. The presenter shows a lesson to a class, from the step at the cursor on: one key goes on. What you have seen, and how well you predicted here, is remembered.",
 		Keys: append([]key.Binding{screen.As(k.Up, "lesson before"), screen.As(k.Down, "lesson after"), screen.As(k.Back, "step before"), screen.As(k.Forward, "step after"),
 			screen.As(k.First, "first lesson"), screen.As(k.Last, "last lesson"), screen.As(k.Guess, "that lesson, of the first nine"), screen.As(k.Enter, "play the step"), screen.As(k.Present, "present the lesson"), screen.As(k.Course, "back")}, k.Always()...),
-		Signs: append([]draw.Sign{{g.Granted, "seen"}, {"-", "not seen yet"}, {g.Granted + "ok", "nothing broke"}, {g.Mild + "BD", "reported, but no failure"}, {g.Bad + "DG", "broken"}}, screen.CodeSigns()...),
+		Signs: append([]draw.Sign{{g.Granted, "seen"}, {unseen, "not seen yet"}, {g.Granted + "ok", "nothing broke"}, {g.Mild + "BD", "reported, but no failure"}, {g.Bad + "DG", "broken"}}, screen.CodeSigns()...),
 	}
 }
 
@@ -247,12 +247,16 @@ func (c *Course) lessonLines(width, rows int) []draw.Line {
 // leastName is how much room a scenario's name needs to tell something.
 const leastName = 10
 
+// unseen stands in the place of the verdict of a step that was not played yet.
+const unseen = "new"
+
 // listSteps lists the steps, with the verdicts of those that were played as they come
-// out of the runs. A scenario's name that is too long for its row is cut, or, to be whole, has the next row.
+// out of the runs. The titles of their scenarios are whole, in the next row where one is too long, with their names behind
+// them where there is room; or there are the names alone, cut in their middle: the title of the step at the cursor is below.
 func (c *Course) listSteps(l *scenarios.Lesson, width int, whole bool) (lines []draw.Line) {
-	names, several, digits := 0, false, len(strconv.Itoa(len(l.Steps)))
+	names, titles, slugs, several, digits := 0, 0, 0, false, len(strconv.Itoa(len(l.Steps)))
 	for _, step := range l.Steps {
-		names = max(names, draw.Width(step.Strategy))
+		names, titles, slugs = max(names, draw.Width(step.Strategy)), max(titles, draw.Width(c.title(step))), max(slugs, draw.Width(step.Scenario))
 		several = several || step.Scenario != l.Steps[0].Scenario
 	}
 	for i, step := range l.Steps {
@@ -261,17 +265,22 @@ func (c *Course) listSteps(l *scenarios.Lesson, width int, whole bool) (lines []
 			mark, k = c.Theme.Pointer+" ", draw.Strong
 		}
 		row := draw.Line{draw.Text(mark, draw.Here), draw.Text(fmt.Sprintf("%*d ", digits, i+1), draw.Dim), draw.Text(draw.Pad(step.Strategy, names), k), draw.Text("  ", draw.Plain)}
-		badge := draw.Text("-", draw.Dim)
+		badge := draw.Text(unseen, draw.Dim)
 		if c.Progress.Played(l.Name, step.ID()) {
 			badge = c.Grid.Cells[c.cell(step)].Badge(&c.Theme.Glyphs)
 		}
-		row = append(row, draw.Text(draw.Pad(badge.Text, 5), badge.Ink))
-		room := width - row.Width()
+		row = append(row, draw.Text(draw.Pad(badge.Text, 5), badge.Ink), draw.Text("  ", draw.Plain))
+		room, title := width-row.Width(), c.title(step)
 		switch {
 		case !several:
-		case whole && room < draw.Width(step.Scenario):
-			lines = append(lines, row)
-			row = draw.Line{draw.Text("    "+step.Scenario, draw.Dim)}
+		case whole && room < titles:
+			for _, text := range draw.Wrap(title, width-4) {
+				lines, row = append(lines, row), draw.Line{draw.Text("    "+text, k)}
+			}
+		case room >= titles+2+slugs:
+			row = append(row, draw.Text(draw.Pad(title, titles), k), draw.Text("  "+step.Scenario, draw.Dim))
+		case whole:
+			row = append(row, draw.Text(title, k))
 		case room >= leastName:
 			row = append(row, draw.Text(draw.FitEnds(step.Scenario, room, c.Theme.More), draw.Dim))
 		}
@@ -280,12 +289,17 @@ func (c *Course) listSteps(l *scenarios.Lesson, width int, whole bool) (lines []
 	return lines
 }
 
+// title is that of a step's scenario.
+func (c *Course) title(step scenarios.LessonStep) string {
+	return c.Library.Scenarios[c.Library.Named(step.Scenario)].Title
+}
+
 // stepLines is the outcome of the step at the cursor: only once it was played, or
 // there would be nothing left to predict.
 func (c *Course) stepLines(l *scenarios.Lesson, width int) []draw.Line {
 	step := &l.Steps[c.step]
 	var lines []draw.Line
-	for _, s := range draw.Wrap(step.Strategy+" under "+step.Scenario, width) {
+	for _, s := range draw.Wrap(c.title(*step)+", with "+step.Strategy, width) {
 		lines = append(lines, draw.Line{draw.Text(s, draw.Strong)})
 	}
 	text := "What will come of it? " + c.Keys.Enter.Help().Key + " plays it."

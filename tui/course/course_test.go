@@ -98,15 +98,20 @@ func TestLayouts(t *testing.T) {
 	tuitest.FitsEveryWindow(t, coursePicture)
 }
 
-// In the least window the names of a lesson's scenarios and its title are whole where its text leaves rows for them.
+// In the least window the titles of a lesson's scenarios and its own are whole where its text leaves rows for them.
 func TestNamesOfStepsAreWhole(t *testing.T) {
 	app := tuitest.HandmadeApp(screen.NewLibrary(), tuitest.PlainTheme(false))
 	a := tuitest.Drive(t, screen.NewRouter(app, nil, New(app)))
 	a.Update(tea.WindowSizeMsg{Width: draw.MinWidth, Height: draw.MinHeight})
+	if v := a.View(); !strings.Contains(v, "▸ 1 setnx  new    stam") || !strings.Contains(tuitest.Unwrapped(v), "Clients that don't get") {
+		t.Errorf("the text of lesson 1 leaves no rows for titles, and the names aren't there:\n%s", v)
+	}
+	a.Press("down")
 	v := a.View()
-	for _, step := range app.Library.Lessons[0].Steps {
-		if !strings.Contains(v, "    "+step.Scenario) {
-			t.Errorf("%s is cut:\n%s", step.Scenario, v)
+	for _, step := range app.Library.Lessons[1].Steps {
+		title := app.Library.Scenarios[app.Library.Named(step.Scenario)].Title
+		if !strings.Contains(v, "    "+title) || !strings.Contains(v, "  new") {
+			t.Errorf("%q is cut, or it isn't said that it was not seen:\n%s", title, v)
 		}
 	}
 }
