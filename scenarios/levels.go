@@ -29,8 +29,7 @@ type Level struct {
 func (l *Level) Name() string { return l.Strategy + "." + l.Goal.String() + "." + l.Faults.String() }
 
 // Bounds are the bounds of the level for the lock to break, or for the one that withstands:
-// the clients, each of
-// which takes the lock once, and the level's faults.
+// the clients, each of which takes the lock once, and the level's faults.
 func (l *Level) Bounds(s strategies.Strategy) explore.Bounds {
 	b := explore.Defaults(s)
 	b.Cycles, b.Faults = 1, explore.Budget{}
