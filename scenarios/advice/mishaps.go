@@ -13,11 +13,11 @@ import (
 type Class int
 
 const (
-	Overrun Class = iota // the lease ends while its holder works: no lock can prevent that
-	Loss                 // a server forgets what it was told, or errs about the time
-	Misuse               // the program around the lock is wrong
-	Stuck                // nobody is granted the lock
-	Unclassed
+	Overrun   Class = iota // the lease ends while its holder works: no lock can prevent that
+	Loss                   // a server forgets what it was told, or errs about the time
+	Misuse                 // the program around the lock is wrong
+	Stuck                  // nobody is granted the lock
+	Unclassed              // none of these
 )
 
 // Text says what happens, as a clause: "the lease ends during the work".
