@@ -304,21 +304,6 @@ func TestHelpExplainsWhatIsDrawn(t *testing.T) {
 	}
 }
 
-// The ladder marks what a server does with the sign that a diagram has for a write: the help has both meanings.
-func TestHelpExplainsTheLadder(t *testing.T) {
-	th := tuitest.PlainTheme(false)
-	r := timeline.New(tuitest.PauseTrace())
-	c := draw.NewCanvas(80, 20, "~")
-	pos := slices.IndexFunc(r.Events, func(e trace.Event) bool { return e.Kind == trace.KindExpire }) + 1
-	DrawLadder(c, draw.Rect(0, 0, 80, 20), r, pos, th)
-	of := func(words string) bool {
-		return slices.ContainsFunc(Legend(&th.Glyphs, r), func(s draw.Sign) bool { return s[0] == th.Write && strings.Contains(s[1], words) })
-	}
-	if v := c.Render(th); !strings.Contains(v, th.Write) || !of("server") || !of("writes to the store") {
-		t.Errorf("%s has not both meanings, or none is in\n%s", th.Write, v)
-	}
-}
-
 // Where there is room, the legend has every sign that is on the screen, those around bars and marks as well, and never
 // one that isn't there. Where there is little, it has first what the run is there to show.
 func TestLegendHasWhatIsOnTheScreen(t *testing.T) {

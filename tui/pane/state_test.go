@@ -19,7 +19,7 @@ func TestUpdateIsTheStores(t *testing.T) {
 	}
 	g := &tuitest.PlainTheme(false).Glyphs
 	for pos, glyph := range map[int]string{2: g.Read, 3: g.Fault, 4: g.Read, 5: g.Write} {
-		if got, _, rank := markOf(r, r.Event(pos), g); got != glyph || rank == 0 {
+		if got, _, rank := MarkOf(r, r.Event(pos), g); got != glyph || rank == 0 {
 			t.Errorf("position %d is marked %q, not %q", pos, got, glyph)
 		}
 	}

@@ -1,5 +1,4 @@
-// Package pane draws the views of a run: the timeline and the ladder,
-// the event at the cursor and the holders of the lock. A pane is a pure function of the
+// Package pane draws the views of a run: the timeline, the event at the cursor and the holders of the lock. A pane is a pure function of the
 // run, of a position in it, and of the place that it has on the canvas: selection,
 // scrolling and typing belong to the screens.
 package pane
@@ -552,7 +551,7 @@ func (tl *plot) marks(l timeline.Lane, y int) {
 		if !tl.In(l, e) {
 			return
 		}
-		glyph, k, weight := markOf(tl.Timeline, e, &tl.Theme.Glyphs)
+		glyph, k, weight := MarkOf(tl.Timeline, e, &tl.Theme.Glyphs)
 		if x != column {
 			column, top, shown = x, 0, ""
 		}
@@ -582,8 +581,8 @@ func (tl *plot) marks(l timeline.Lane, y int) {
 	})
 }
 
-// markOf is the glyph of an event's mark, with its ink, and its weight: 0 for none.
-func markOf(r *timeline.Timeline, e *trace.Event, g *draw.Glyphs) (glyph string, k draw.Ink, weight int) {
+// MarkOf is the glyph of an event's mark, with its ink, and its weight: 0 for none.
+func MarkOf(r *timeline.Timeline, e *trace.Event, g *draw.Glyphs) (glyph string, k draw.Ink, weight int) {
 	m := r.Mark(e)
 	k = draw.Strong
 	switch {

@@ -7,6 +7,7 @@ import (
 	"lockstep/tui/code"
 	"lockstep/tui/draw"
 	"lockstep/tui/facts"
+	"lockstep/tui/ladder"
 	"lockstep/tui/layout"
 	"lockstep/tui/pane"
 )
@@ -176,7 +177,7 @@ func (p *Player) drawMain(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane) {
 	switch {
 	case r.Empty():
 	case p.view == viewLadder:
-		pane.DrawLadder(c, p.listing(r), p.Run, p.Pos, p.Theme)
+		ladder.Draw(c, p.listing(r), p.Run, p.Pos, p.Theme)
 	case p.view == viewTrace:
 		p.drawTraceLines(c, p.listing(r))
 	case p.view == viewState:

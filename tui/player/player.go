@@ -15,6 +15,7 @@ import (
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
+	"lockstep/tui/ladder"
 	"lockstep/tui/layout"
 	"lockstep/tui/lesson"
 	"lockstep/tui/pane"
@@ -620,7 +621,7 @@ func (p *Player) Clicked(c screen.Click) {
 		a := p.axes.Of(p.Run, width, p.zoom)
 		p.goTo(a.At(c.X - main.X - pane.LabelWidth + a.Window(p.Pos, width)))
 	case c.In(main) && p.view == viewLadder && c.Y > main.Y:
-		p.goTo(p.Pos - (main.Y + pane.LadderRow(p.Pos, main.H) - c.Y))
+		p.goTo(p.Pos - (main.Y + ladder.Row(p.Pos, main.H) - c.Y))
 	case c.In(trace):
 		p.goTo(p.eventAt(trace, c.Y-trace.Y))
 	case c.In(main) && p.view == viewTrace:

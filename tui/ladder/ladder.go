@@ -1,9 +1,11 @@
-package pane
+// Package ladder draws a run as a sequence diagram, one event per row.
+package ladder
 
 import (
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
+	"lockstep/tui/pane"
 )
 
 // ladder is a sequence diagram, one event per row, the latest at the bottom: a column for
@@ -20,35 +22,35 @@ type ladder struct {
 }
 
 const (
-	ladderTime = 10
-	ladderStep = 5
+	timeRoom = 10 // of an event's instant
+	step     = 5  // from column to column
 )
 
-// LadderRow is the row of the latest event, of so many: the events begin below the heading, and move up once
+// Row is the row of the latest event, of so many: the events begin below the heading, and move up once
 // there are more of them than rows.
-func LadderRow(pos, rows int) int { return min(pos, rows-1) }
+func Row(pos, rows int) int { return min(pos, rows-1) }
 
-// DrawLadder draws the last events up to a position.
-func DrawLadder(c *draw.Canvas, r draw.Rectangle, re *timeline.Timeline, pos int, t *draw.Theme) {
+// Draw draws the last events up to a position.
+func Draw(c *draw.Canvas, r draw.Rectangle, re *timeline.Timeline, pos int, t *draw.Theme) {
 	l := &ladder{Timeline: re, c: c, r: r, theme: t, names: draw.ShortNames(re.Clients)}
-	x := r.X + ladderTime + ladderStep/2
+	x := r.X + timeRoom + step/2
 	for i := range re.Trace.Clients {
 		l.columns = append(l.columns, x)
 		if re.Acts(i) {
 			l.head(x, re.Trace.Clients[i], draw.ClientInk(i))
-			x += ladderStep
+			x += step
 		}
 	}
 	for _, name := range re.Trace.Nodes {
 		l.columns = append(l.columns, x)
 		l.head(x, name, draw.Strong)
-		x += ladderStep
+		x += step
 	}
 	l.columns = append(l.columns, x)
 	l.head(x, "store", draw.Strong)
-	text := x + ladderStep/2 + 1
+	text := x + step/2 + 1
 	l.explain(text + 2)
-	last := LadderRow(pos, r.H)
+	last := Row(pos, r.H)
 	for y := last; y > 0 && pos > 0; y, pos = y-1, pos-1 {
 		l.row(r.Y+y, pos, text)
 	}
@@ -67,8 +69,8 @@ func (l *ladder) explain(x int) {
 }
 
 func (l *ladder) head(x int, name string, k draw.Ink) {
-	name = draw.Fit(name, ladderStep, l.theme.More)
-	l.c.Text(x-draw.Width(name)/2, l.r.Y, ladderStep, name, k)
+	name = draw.Fit(name, step, l.theme.More)
+	l.c.Text(x-draw.Width(name)/2, l.r.Y, step, name, k)
 }
 
 func (l *ladder) store() int { return l.columns[len(l.columns)-1] }
@@ -77,7 +79,7 @@ func (l *ladder) node(i int) int { return l.columns[len(l.Clients)+i] }
 
 func (l *ladder) row(y, pos, text int) {
 	e := l.Event(pos)
-	l.c.Text(l.r.X+1, y, ladderTime-2, trace.Brief(e.At), draw.Dim)
+	l.c.Text(l.r.X+1, y, timeRoom-2, trace.Brief(e.At), draw.Dim)
 	l.lifelines(y, &l.Moments[pos])
 	l.arrow(y, e)
 	actor := l.Actor(e)
@@ -87,7 +89,7 @@ func (l *ladder) row(y, pos, text int) {
 	}
 	used := l.c.Text(text, y, l.r.X+l.r.W-text, actor+" ", k)
 	room := l.r.X + l.r.W - text - used
-	l.c.Text(text+used, y, room, Shortened(l.Text(e), room), k)
+	l.c.Text(text+used, y, room, pane.Shortened(l.Text(e), room), k)
 }
 
 // lifelines: a client's line shows its activity, or the bar of the lock that it believes in.
@@ -117,7 +119,7 @@ func (l *ladder) lifelines(y int, m *timeline.Moment) {
 		case !n.Up:
 			l.c.Put(x, y, l.theme.Down, draw.Dim)
 		case n.Present && n.Owner != trace.None:
-			l.c.Text(x, y, ladderStep-2, l.names[n.Owner], draw.ClientInk(n.Owner))
+			l.c.Text(x, y, step-2, l.names[n.Owner], draw.ClientInk(n.Owner))
 		case n.Present:
 			l.c.Put(x, y, l.theme.Nobody, draw.Dim)
 		default:
@@ -150,7 +152,7 @@ func (l *ladder) arrow(y int, e *trace.Event) {
 		to = l.store()
 	}
 	if to == trace.None {
-		if glyph, k, rank := markOf(l.Timeline, e, &l.theme.Glyphs); rank > 0 {
+		if glyph, k, rank := pane.MarkOf(l.Timeline, e, &l.theme.Glyphs); rank > 0 {
 			l.c.Put(from, y, glyph, k)
 		}
 		return
@@ -162,7 +164,7 @@ func (l *ladder) arrow(y int, e *trace.Event) {
 	if to < from {
 		head = l.theme.Left
 	}
-	glyph, k, _ := markOf(l.Timeline, e, &l.theme.Glyphs)
+	glyph, k, _ := pane.MarkOf(l.Timeline, e, &l.theme.Glyphs)
 	if glyph != "" {
 		l.c.Put(from, y, glyph, k)
 	}
