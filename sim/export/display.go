@@ -66,7 +66,7 @@ var glyphWords = []struct{ name, what string }{
 // barWords explains the bars, in the order of the legend.
 var barWords = []struct{ class, what string }{
 	{"ls-inside ls-f0 ls-l0", "in the critical section"}, {"ls-paused ls-l0", "paused, or hangs"}, {"ls-held ls-l0", "held up by the script"}, {"ls-b0", "believes, or record stored"},
-	{"ls-over ls-l0", "believes, though its lease is over"}, {"ls-split", "nobody has enough"}, {"ls-down", "down"},
+	{"ls-over ls-l0", "believes, though its lease is over"}, {"ls-split", "nobody has enough"}, {"ls-down", "down"}, {"ls-retired", "out of service"},
 }
 
 // hollow marks are drawn as outlines; solid ones are filled.
@@ -84,6 +84,7 @@ const definitions = `<defs>
 <pattern id="ls-p4" width="5" height="5" patternUnits="userSpaceOnUse"><rect class="ls-w4" width="5" height="5"/><rect class="ls-f4" width="2" height="5"/></pattern>
 <pattern id="ls-pause" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(-45)"><rect class="ls-bg" width="6" height="6"/><rect class="ls-grey" width="2" height="6"/></pattern>
 <pattern id="ls-down" width="8" height="8" patternUnits="userSpaceOnUse"><rect class="ls-bg" width="8" height="8"/><path class="ls-cross" d="M1 1 7 7M7 1 1 7"/></pattern>
+<pattern id="ls-retired" width="8" height="8" patternUnits="userSpaceOnUse"><rect class="ls-bg" width="8" height="8"/><path class="ls-cross" d="M1 1 7 7"/></pattern>
 </defs>
 `
 
@@ -106,7 +107,7 @@ const style = `<style>
 .ls-b0{fill:url(#ls-p0);stroke:#0072B2}.ls-b1{fill:url(#ls-p1);stroke:#C98A00}.ls-b2{fill:url(#ls-p2);stroke:#00805D}
 .ls-b3{fill:url(#ls-p3);stroke:#B0568A}.ls-b4{fill:url(#ls-p4);stroke:#8F8300}.ls-b9{fill:#ececec;stroke:#9a9a9a;stroke-dasharray:2 2}
 .ls-over{fill:none;stroke-width:1.5;stroke-dasharray:4 3}.ls-wants{stroke-width:2;stroke-dasharray:1 5;stroke-linecap:round}
-.ls-awake{stroke-width:2}.ls-paused{fill:url(#ls-pause);stroke-width:1.5}.ls-held{fill:none;stroke-width:1.5;stroke-dasharray:2 2}.ls-inside{stroke-width:1.5}.ls-split{fill:#c8c8c8}.ls-down{fill:url(#ls-down);stroke:#9a9a9a}
+.ls-awake{stroke-width:2}.ls-paused{fill:url(#ls-pause);stroke-width:1.5}.ls-held{fill:none;stroke-width:1.5;stroke-dasharray:2 2}.ls-inside{stroke-width:1.5}.ls-split{fill:#c8c8c8}.ls-down{fill:url(#ls-down);stroke:#9a9a9a}.ls-retired{fill:url(#ls-retired);stroke:#9a9a9a}
 .ls-mark{stroke-width:2;stroke-linejoin:round;stroke-linecap:round}.ls-hollow{fill:none}.ls-halo{fill:#fff}
 text{font-family:ui-monospace,"DejaVu Sans Mono",Menlo,Consolas,monospace;white-space:pre}
 .ls-haloed{paint-order:stroke;stroke:#fff;stroke-width:4px}

@@ -522,7 +522,7 @@ func (r *annotated) stateRows(s *trace.State, pos int) []stateRow {
 		}
 	}
 	for i := range s.Nodes {
-		rows = append(rows, r.nodeRows(s, i)...)
+		rows = append(rows, r.nodeRows(s, pos, i)...)
 	}
 	rows = append(rows, stateRow{"believers", -1, fmt.Sprint(s.Believers())})
 	store := fmt.Sprintf("value %d, version %d", s.Store.Value, s.Store.Version)
@@ -554,11 +554,13 @@ func (r *annotated) clientRows(s *trace.State, i int) []stateRow {
 	return rows
 }
 
-func (r *annotated) nodeRows(s *trace.State, i int) []stateRow {
+func (r *annotated) nodeRows(s *trace.State, pos, i int) []stateRow {
 	n, name := &s.Nodes[i], r.Nodes[i]
 	switch {
 	case !n.Up:
 		return []stateRow{{name, -1, "down"}}
+	case r.Moments[pos].Nodes[i].Successor != trace.None:
+		return []stateRow{{name, -1, r.RetiredTexts(i, pos)[0]}}
 	case len(n.Records) == 0:
 		return []stateRow{{name, -1, "empty"}}
 	}

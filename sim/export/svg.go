@@ -391,6 +391,8 @@ func (d *drawing) holds(l timeline.Lane, y int) {
 		switch s.Kind {
 		case timeline.Down:
 			d.bar(s, "ls-down", y+4, 19, marks, "ls-fg", "down")
+		case timeline.Retired:
+			d.bar(s, "ls-retired", y+4, 19, marks, "ls-dim", d.RetiredTexts(l.Index, s.First)...)
 		case timeline.Stored:
 			whose := "somebody's"
 			if s.Client != trace.None {

@@ -86,8 +86,9 @@ const (
 	Believes // Belief: has a lease that is not over by its own clock
 	Lapsed   // Belief: its clock says that the lease is over, and it goes on
 
-	Stored // Record: the lock's record
-	Down   // Record: the node is down
+	Stored  // Record: the lock's record
+	Down    // Record: the node is down
+	Retired // Record: the node runs, and no client goes to it any more
 
 	Enough // Majority: one client's records are on enough nodes
 	Split  // Majority: no client's records are
@@ -162,6 +163,8 @@ func (n *Node) bar() Bar {
 	switch {
 	case !n.Up:
 		return Bar{Kind: Down}
+	case n.Successor != trace.None:
+		return Bar{Kind: Retired}
 	case n.Present:
 		return Bar{Kind: Stored, Client: n.Owner, Written: n.Written, Expires: n.Expires}
 	}
@@ -219,6 +222,12 @@ func (t *Timeline) RecordTexts(b Bar, node, last, seen int) []string {
 		}
 	}
 	return append([]string{texts[0] + ", " + b.Expiry()}, texts...)
+}
+
+// RetiredTexts are what the bar of a node says that is out of service from a position on: the longest first.
+func (t *Timeline) RetiredTexts(node, pos int) []string {
+	const out = "out of service"
+	return []string{out + ": clients now go to " + t.Nodes[t.Moments[pos].Nodes[node].Successor], out, "unused"}
 }
 
 // EnoughTexts are what the bar of a client says that has enough nodes. Where one master is enough, that is its record there.

@@ -34,7 +34,8 @@ type Client struct {
 }
 
 // Node is the lock's record on one node at a moment. Written tells records apart:
-// it is the Seq of the event that stored this one.
+// it is the Seq of the event that stored this one. One that has a successor has no record here: whatever it
+// keeps, nobody asks it.
 type Node struct {
 	Up      bool
 	Present bool
@@ -42,6 +43,8 @@ type Node struct {
 	Written int
 	Value   string
 	Expires time.Duration // true instant, or trace.Never
+
+	Successor int // the node that has become the master in its place, so that no client goes to it any more, or trace.None
 }
 
 // Quorum is the client whose records are on enough masters. Split means that masters hold
@@ -64,12 +67,48 @@ func momentOf(s *trace.State, need int) Moment {
 	}
 	m.Nodes = make([]Node, len(s.Nodes))
 	for i := range s.Nodes {
-		m.Nodes[i] = Node{Up: s.Nodes[i].Up, Owner: trace.None}
+		m.Nodes[i] = Node{Up: s.Nodes[i].Up, Owner: trace.None, Successor: trace.None}
 		if r := s.LockRecord(i); r != nil {
-			m.Nodes[i] = Node{s.Nodes[i].Up, true, r.Owner.Client, r.Written, r.Value, r.Expires}
+			m.Nodes[i] = Node{s.Nodes[i].Up, true, r.Owner.Client, r.Written, r.Value, r.Expires, trace.None}
 		}
 	}
 	return m
+}
+
+// retire says of the servers that were masters until the failovers of the run, in this order, from where on nobody asks them. One is still
+// asked where clients stay with it, and there are two masters; and up to the last command that was on its way to it.
+func (t *Timeline) retire(replaced []int) {
+	for i := range t.Events {
+		e := &t.Events[i]
+		if e.Kind != trace.KindFailover {
+			continue
+		}
+		old := replaced[0]
+		replaced = replaced[1:]
+		first, next, asked := t.unasked(old, i+1)
+		for pos := first; pos < next && !asked; pos++ {
+			n := &t.Moments[pos].Nodes[old]
+			*n = Node{Up: n.Up, Owner: trace.None, Successor: e.Node}
+		}
+	}
+}
+
+// unasked are the positions at which a server that has been replaced at one of them has nothing more to do for clients: half-open, up to
+// where it copies the new master or is made the master again. It is still asked where a client sends it anything.
+func (t *Timeline) unasked(node, from int) (first, next int, asked bool) {
+	first = from
+	for i := from; i < len(t.Events); i++ {
+		switch e := &t.Events[i]; {
+		case e.Node != node:
+		case e.Kind == trace.KindSend:
+			return first, first, true
+		case e.Kind == trace.KindExecute:
+			first = i + 1
+		case e.Kind == trace.KindSync, e.Kind == trace.KindFailover:
+			return first, i + 1, false
+		}
+	}
+	return first, len(t.Moments), false
 }
 
 // SameHolders reports whether the same clients believe at two positions that they hold the lock, and

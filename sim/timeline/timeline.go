@@ -56,8 +56,12 @@ func New(t *trace.Trace) *Timeline {
 	tl.Moments = make([]Moment, 0, len(t.Events)+1)
 	s := t.NewState()
 	tl.Moments = append(tl.Moments, momentOf(s, t.Need))
+	var replaced []int // by failover: the server that was the master until then
 	for i := range t.Events {
 		e := &t.Events[i]
+		if e.Kind == trace.KindFailover {
+			replaced = append(replaced, s.Primary[e.Value])
+		}
 		s.Apply(e)
 		tl.Moments = append(tl.Moments, momentOf(s, t.Need))
 		tl.travels(i, e)
@@ -65,6 +69,7 @@ func New(t *trace.Trace) *Timeline {
 			tl.Begins[c] = i
 		}
 	}
+	tl.retire(replaced)
 	for i := range t.Notes {
 		tl.Chapters = append(tl.Chapters, tl.Before(t.Notes[i].Seq))
 	}

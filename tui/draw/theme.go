@@ -111,12 +111,12 @@ type Glyphs struct {
 
 	Ruler, Tick, Gap, Chasm, Here string // the time axis; a gap, and one too long to draw at all
 
-	Awake, Paused, Held, Inside, Dead, Down string   // the activity of a client, the status of a node
-	bars                                    []string // a lease that its holder believes in, and a record: by client
-	Lapsed                                  string   // believed in, but over by the holder's own clock
-	Wants                                   string
-	Open, Shut                              string // a record stored, a record gone
-	Nobody                                  string // a record without an owner, a quorum that is split
+	Awake, Paused, Held, Inside, Dead, Down, Retired string   // the activity of a client, the status of a node
+	bars                                             []string // a lease that its holder believes in, and a record: by client
+	Lapsed                                           string   // believed in, but over by the holder's own clock
+	Wants                                            string
+	Open, Shut                                       string // a record stored, a record gone
+	Nobody                                           string // a record without an owner, a quorum that is split
 
 	Send, receive, Retry, Granted, Refused, Enter, Leave, Release, Extend string
 	Read, Write, Bad, Reject, Crash, pause, Resume, Lost, Fault           string
@@ -132,7 +132,7 @@ type Glyphs struct {
 var unicodeGlyphs = Glyphs{
 	More: "…", Rule: "─", Wall: "│", cross: "┴",
 	Ruler: "─", Tick: "┼", Gap: "┄", Chasm: "╱", Here: "▼",
-	Awake: "─", Paused: "░", Held: "▒", Inside: "█", Dead: " ", Down: "╳",
+	Awake: "─", Paused: "░", Held: "▒", Inside: "█", Dead: " ", Down: "╳", Retired: "╲",
 	bars: []string{"━", "═", "≡", "╍", "▬"}, Lapsed: "╌", Wants: "·", Open: "[", Shut: "]", Nobody: "┈",
 	Send: "◆", receive: "◂", Retry: "◇", Granted: "✓", Refused: "◇", Enter: "[", Leave: "]", Release: "▽", Extend: "»",
 	Read: "○", Write: "●", Bad: "✗", Reject: "⊘", Crash: "†", pause: "░", Resume: "↷", Lost: "≠", Fault: "!",
@@ -144,7 +144,7 @@ var unicodeGlyphs = Glyphs{
 var asciiGlyphs = Glyphs{
 	More: "~", Rule: "-", Wall: "|", cross: "+",
 	Ruler: "-", Tick: "+", Gap: ".", Chasm: "/", Here: "V",
-	Awake: "-", Paused: ":", Held: ";", Inside: "#", Dead: " ", Down: "x",
+	Awake: "-", Paused: ":", Held: ";", Inside: "#", Dead: " ", Down: "x", Retired: "\\",
 	bars: []string{"=", "%", "&", "$", "@"}, Lapsed: "_", Wants: ".", Open: "[", Shut: "]", Nobody: ",",
 	Send: "*", receive: "<", Retry: "?", Granted: "Y", Refused: "?", Enter: "[", Leave: "]", Release: "v", Extend: "^",
 	Read: "o", Write: "W", Bad: "X", Reject: "0", Crash: "+", pause: ":", Resume: "r", Lost: "/", Fault: "!",

@@ -31,7 +31,7 @@ func Lines(r *timeline.Timeline, pos int, before, now *trace.State) []draw.Line 
 		}
 	}
 	for i := range now.Nodes {
-		lines = append(lines, nodeLines(t, now, i)...)
+		lines = append(lines, nodeLines(r, pos, now, i)...)
 	}
 	return append(lines, storeLines(t, &now.Store)...)
 }
@@ -82,12 +82,14 @@ func Client(t *trace.Trace, s *trace.State, i int) []draw.Line {
 	return lines
 }
 
-func nodeLines(t *trace.Trace, s *trace.State, i int) []draw.Line {
+func nodeLines(t *timeline.Timeline, pos int, s *trace.State, i int) []draw.Line {
 	n := &s.Nodes[i]
 	name := draw.Text(" "+t.Nodes[i]+"  ", draw.Strong)
 	switch {
 	case !n.Up:
 		return []draw.Line{{name, draw.Text("down", draw.Dim)}}
+	case t.Moments[pos].Nodes[i].Successor != trace.None:
+		return []draw.Line{{name, draw.Text(t.RetiredTexts(i, pos)[0], draw.Dim)}}
 	case len(n.Records) == 0:
 		return []draw.Line{{name, draw.Text("empty", draw.Dim)}}
 	}

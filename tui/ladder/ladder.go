@@ -118,6 +118,8 @@ func (l *ladder) lifelines(y int, m *timeline.Moment) {
 		switch {
 		case !n.Up:
 			l.c.Put(x, y, l.theme.Down, draw.Dim)
+		case n.Successor != trace.None:
+			l.c.Put(x, y, l.theme.Retired, draw.Dim)
 		case n.Present && n.Owner != trace.None:
 			l.c.Text(x, y, step-2, l.names[n.Owner], draw.ClientInk(n.Owner))
 		case n.Present:

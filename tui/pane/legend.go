@@ -49,7 +49,7 @@ func laneSigns(g *draw.Glyphs) []draw.Sign {
 		{g.Extend, "extends it; on a redis row: another expiry"}, {g.Lost, "a command or its reply is lost"}, {g.GivesUp, "gives up waiting for a reply"}, {g.Fails, "fails to acquire, extend or release"},
 		{g.Read, "reads the store"}, {g.Write, "writes to the store"},
 		{g.Wants, "wants the lock"}, {g.Lapsed, "believes, though its lease is over"},
-		{g.Down, "a server is down"}, {g.Fault, "a client's or a server's clock jumps"}, {g.Fault, "a client's process, or a thread of it, ends"},
+		{g.Down, "a server is down"}, {g.Retired, "a server that no client goes to any more: a replica has taken over"}, {g.Fault, "a client's or a server's clock jumps"}, {g.Fault, "a client's process, or a thread of it, ends"},
 		{g.Fault, "a server loses a key or its scripts, takes over, or is written to from outside"}, {g.Fault, "on the store's row: the database has a new version"},
 		{g.Nobody, "no client has a majority of the servers"},
 	}

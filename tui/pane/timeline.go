@@ -368,6 +368,12 @@ func (tl *plot) drawBar(l timeline.Lane, y int, s timeline.Span) {
 	case timeline.Down:
 		tl.bar(y, s, t.Down, draw.Dim)
 		tl.labels = append(tl.labels, label{y, s, draw.Dim, []string{" down "}, true}) // it says more than the commands that fail there
+	case timeline.Retired:
+		texts := tl.RetiredTexts(l.Index, tl.at[s.First])
+		for i := range texts {
+			texts[i] = " " + texts[i] + " "
+		}
+		tl.bar(y, s, t.Retired, draw.Dim, texts...)
 	case timeline.Enough:
 		tl.bar(y, s, t.Bar(s.Client), k, tl.EnoughTexts(s.Client)...)
 	case timeline.Split: // no client holds a lock on several nodes as long as they are split
@@ -458,10 +464,15 @@ func votes(r *timeline.Timeline, pos int, th *draw.Theme) draw.Line {
 	var l draw.Line
 	for i := range r.Nodes {
 		n := &r.Moments[pos].Nodes[i]
+		if r.Masters == 1 && r.Ended(pos) && n.Owner != trace.None && r.Clients[n.Owner] == trace.Probe { // a replica has not heard yet that it's gone
+			continue
+		}
 		l = append(l, draw.Text(r.Nodes[i]+" ", draw.Dim))
 		switch {
 		case !n.Up:
 			l = append(l, draw.Text("down", draw.Dim))
+		case n.Successor != trace.None:
+			l = append(l, draw.Text("out of service", draw.Dim))
 		case !n.Present:
 			l = append(l, draw.Text("free", draw.Plain))
 		case n.Owner == trace.None:
