@@ -78,7 +78,7 @@ func TestEverythingIsExplained(t *testing.T) {
 		"dn":           {trace.DN.Meaning()[1:], "does not count against a lock"},
 		"setpx-lua":    {"Chinese article, its lock (浅谈 Redis 分布式锁实现, docs/sources/chinese.md)", "(https://redis.io/docs/", "strategies/setpx_lua.go", "Claim 1 (tested, not proved; 6 conditions):", "In each run above that shows DG a condition is broken.", "SW OV", "pause-past-ttl"},
 		"fenced":       {"Claim 3 (tested, not proved; 6 conditions): With a fencing token there is no SW", "In each run above that shows SW a condition is broken."},
-		"late-release": {fmt.Sprintf("%d locks, just run", len(strategies.All())), "DG OV FR", "lockstep explain foreign-release"},
+		"late-release": {fmt.Sprintf("%d locks, just run", len(strategies.All())), "SW DG OV FR", "lockstep explain foreign-release"},
 		"fencing":      {"docs/failures/fencing.md", "Remedy:"},
 		"Lease":        {"token, deadline"},
 		"idempotency":  {"idempotency key: "}, // the only name that begins so
@@ -168,7 +168,7 @@ func TestCourseAsText(t *testing.T) {
 	if text != must(t, "", "course", "release", "--plain") {
 		t.Error("lesson 6 and its name give different texts")
 	}
-	for _, want := range []string{"Lesson 6: Release: whose lock is it", "1  naive-del under late-release: DG OV FR", "2  get-then-del under late-release: ok"} {
+	for _, want := range []string{"Lesson 6: Release: whose lock is it", "1  naive-del under late-release: SW DG OV FR", "2  get-then-del under late-release: ok"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("there is no %q in\n%s", want, text)
 		}
