@@ -245,7 +245,7 @@ func TestStatements(t *testing.T) {
 func TestStatementChecks(t *testing.T) {
 	good := statement{
 		Part: "p", Quote: "q", Says: "s", Stands: "shown",
-		Runs: []shownBy{{Lock: "naive-del", Scenario: "late-release", Verdict: "DG OV FR", Event: "A's DEL removes B's record"}},
+		Runs: []shownBy{{Lock: "naive-del", Scenario: "late-release", Verdict: "SW DG OV FR", Event: "A's DEL removes B's record"}},
 	}
 	if err := good.check(); err != nil {
 		t.Fatal(err)

@@ -229,16 +229,17 @@ func (t *Timeline) leads(n *trace.Note) bool {
 	return i < 0 || t.Before(rest[i].Seq) > t.Before(n.Seq)
 }
 
-// Heads are the instants and the numbers of events, in columns, for lists of what proves a violation.
+// Heads are the marks of events, as at the ruler, their instants and their numbers, in columns, for lists of what proves a violation.
 func (t *Timeline) Heads(seqs []int) (heads []string) {
 	instant, number := 0, 0
 	for _, seq := range seqs {
 		e := t.Event(t.After(seq))
 		instant, number = max(instant, len(trace.Brief(e.At))), max(number, len(fmt.Sprint(e.Seq)))
 	}
-	for _, seq := range seqs {
+	for i, seq := range seqs {
 		e := t.Event(t.After(seq))
-		heads = append(heads, fmt.Sprintf("%-*s  #%-*d  ", instant, trace.Brief(e.At), number, e.Seq))
+		mark := fmt.Sprintf("[%d]", i+1)
+		heads = append(heads, fmt.Sprintf("%-*s %-*s  #%-*d  ", len(fmt.Sprintf("[%d]", len(seqs))), mark, instant, trace.Brief(e.At), number, e.Seq))
 	}
 	return heads
 }

@@ -232,7 +232,7 @@ func (d *Door) tellEvidence(t *draw.Paragraphs, v *trace.Violation) {
 	heads := d.run.Heads(v.Events)
 	for n, seq := range v.Events {
 		e := d.run.Event(d.run.After(seq))
-		t.Add(draw.Plain, fmt.Sprintf("   %d  %s", n+1, heads[n]), d.run.Actor(e)+" "+d.run.Text(e))
+		t.Add(draw.Plain, "   "+heads[n], d.run.Actor(e)+" "+d.run.Text(e))
 	}
 }
 

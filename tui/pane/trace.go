@@ -18,7 +18,7 @@ type TraceRow struct {
 }
 
 // usualInstant is the least number of columns for instants: most runs take no longer than a day.
-const usualInstant = 11
+const usualInstant = 10
 
 // TraceRows are the last n rows up to a position, skip rows before its end, of the events that are
 // kept, and of that at the position.
@@ -79,14 +79,41 @@ func (row TraceRow) Line(r *timeline.Timeline, t *draw.Theme, width, proof int, 
 	if client := r.Doer(e); client != trace.None {
 		k = draw.ClientInk(client)
 	}
-	mark := "  "
+	mark := "   "
 	if proof > 0 {
-		mark, text = fmt.Sprintf("%d ", proof), draw.Breach
+		mark, text = fmt.Sprintf("[%d]", proof), draw.Breach
 	} else if found {
-		mark = t.Pointer + " "
+		mark = t.Pointer + "  "
 	}
 	return draw.Line{draw.Text(mark, draw.Breach), draw.Text(fmt.Sprintf("%*s #%-4d ", row.room, trace.Instant(e.At), e.Seq), draw.Dim),
 		draw.Text(draw.Pad(r.Actor(e), r.ActorColumn()), k), draw.Text(" "+kindColumn(e, t, width)+" ", draw.Dim), draw.Text(r.Text(e), text)}
+}
+
+// EvidenceLines are the events that prove a violation, with their numbers on the ruler: whole, or each in one line. These are no prose,
+// and take all of the width. The second result is the line of the event at a position, or negative.
+func EvidenceLines(r *timeline.Timeline, seqs []int, pos, width int, whole bool, t *draw.Theme) (lines []draw.Line, current int) {
+	current = -1
+	heads := r.Heads(seqs)
+	for n, seq := range seqs {
+		e := r.Event(r.After(seq))
+		if r.After(seq) == pos {
+			current = len(lines)
+		}
+		head := "   " + heads[n]
+		text := r.Actor(e) + " " + r.Text(e)
+		if !whole {
+			text = Shortened(text, width-draw.Width(head))
+		}
+		if !whole || draw.Width(head+text) <= width {
+			lines = append(lines, draw.Line{draw.Text(draw.Fit(head+text, width, t.More), draw.Plain)})
+			continue
+		}
+		for _, l := range draw.Wrap(text, width-draw.Width(head)) {
+			lines = append(lines, draw.Line{draw.Text(head+l, draw.Plain)})
+			head = draw.Pad("", draw.Width(head))
+		}
+	}
+	return lines, current
 }
 
 // kindColumn is an event's kind, in a column that has room for the longest where there is room for

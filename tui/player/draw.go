@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"lockstep/sim/timeline"
 	"lockstep/tui/code"
 	"lockstep/tui/draw"
 	"lockstep/tui/facts"
@@ -12,22 +13,23 @@ import (
 	"lockstep/tui/pane"
 )
 
+// leastListed is the number of rows from which the holders, the diagram below them and the list of events have room.
+const leastListed = 39
+
 // Draw puts the panes where the layout says.
 func (p *Player) Draw(c *draw.Canvas, r draw.Rectangle) {
 	var lanes []pane.Lane
-	want := layout.Wishes{Source: p.source, Listed: p.view == viewTrace, Told: layout.LeastTold, Least: 1, Main: func(rows int) int {
-		switch {
-		case p.Run == nil:
-			return rows
-		case p.view != viewTimeline:
+	want := layout.Wishes{Source: p.source, Listed: p.view == viewTrace || p.view == viewHolders && r.H < leastListed, Told: layout.LeastTold, Least: 1, Main: func(rows int) int {
+		if p.Run == nil {
 			return rows
 		}
-		lanes = pane.PlanLanes(p.Run, p.Pos, rows-pane.AxisRows)
-		return pane.AxisRows + len(lanes)
+		taken := 0
+		lanes, taken = p.lanesIn(rows, layout.BodyWidth(r.W, r.H+1, p.source), pane.PlanLanes)
+		return taken
 	}}
 	if p.Run != nil {
 		want.Told, want.Least = p.wish(r)
-		want.Across = p.view == viewTimeline
+		want.Across = p.view == viewTimeline || p.view == viewHolders
 		if width := r.W - 1 - layout.BodyWidth(r.W, r.H+1, p.source); width > 0 {
 			want.Facts = len(p.facts(width))
 		}
@@ -71,22 +73,46 @@ func (p *Player) wish(r draw.Rectangle) (told, least int) {
 		}
 	}
 	lines, _ := s.Squeezed(room)
-	if list := facts.HoldersAtEnd(p.Run, p.Pos, width-1); len(list) > 0 && r.H >= layout.RoomyHeight { // the list of events yields
+	if list := p.holdersBelow(width - 1); len(list) > 0 && r.H >= layout.RoomyHeight { // the list of events yields
 		return len(lines) + 1 + len(list), least
 	}
 	return len(lines), least
 }
 
+// lanesIn plans the lanes of a diagram in rows, and counts the rows that the view takes of them. That of the holders has the diagram below
+// its list, if there is room.
+func (p *Player) lanesIn(rows, width int, plan func(*timeline.Timeline, int, int) []pane.Lane) (lanes []pane.Lane, taken int) {
+	switch p.view {
+	case viewTimeline:
+	case viewHolders:
+		taken = min(len(facts.Holders(p.Run, p.Pos, width-1)), rows)
+		if rows-taken-1 < pane.FewestRows(p.Run, p.Pos) {
+			return nil, taken
+		}
+		taken++
+	default:
+		return nil, rows
+	}
+	lanes = plan(p.Run, p.Pos, rows-taken-pane.AxisRows)
+	return lanes, taken + pane.AxisRows + len(lanes)
+}
+
+// holdersBelow is the list of who held the lock when, for below the words that end a run, unless it is in view.
+func (p *Player) holdersBelow(width int) []draw.Line {
+	if p.view == viewHolders {
+		return nil
+	}
+	return facts.HoldersAtEnd(p.Run, p.Pos, width)
+}
+
 // DiagramRows is how many of the rows on offer the diagram takes.
 func (p *Player) DiagramRows(rows int) int {
-	if p.view != viewTimeline {
-		return rows
-	}
-	lanes := pane.PlanLanes(p.Run, p.Pos, rows-pane.AxisRows)
+	plan := pane.PlanLanes
 	if p.Steady {
-		lanes = pane.SteadyLanes(p.Run, p.Pos, rows-pane.AxisRows, false)
+		plan = func(r *timeline.Timeline, pos, rows int) []pane.Lane { return pane.SteadyLanes(r, pos, rows, false) }
 	}
-	return min(rows, pane.AxisRows+len(lanes))
+	_, taken := p.lanesIn(rows, draw.MinWidth, plan)
+	return min(rows, taken)
 }
 
 // DrawDiagram draws the view that is chosen, for screens with a layout of their own. It returns the rest of the legend,
@@ -96,10 +122,11 @@ func (p *Player) DrawDiagram(c *draw.Canvas, r draw.Rectangle, spare int) []draw
 	if r.Empty() {
 		return nil
 	}
-	lanes := pane.FillLanes(p.Run, p.Pos, r.H-pane.AxisRows)
+	plan := pane.FillLanes
 	if p.Steady {
-		lanes = pane.SteadyLanes(p.Run, p.Pos, r.H-pane.AxisRows, true)
+		plan = func(r *timeline.Timeline, pos, rows int) []pane.Lane { return pane.SteadyLanes(r, pos, rows, true) }
 	}
+	lanes, _ := p.lanesIn(r.H, r.W, plan)
 	p.drawMain(c, r, lanes)
 	p.drawLegend(c, r, lanes)
 	if rest := pane.SignRows(p.unexplained, r.W-2); len(rest) <= spare {
@@ -183,9 +210,22 @@ func (p *Player) drawMain(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane) {
 	case p.view == viewState:
 		p.drawState(c, r)
 	case p.view == viewHolders:
-		list := facts.Holders(p.Run, p.Pos, r.W-1)
+		list, below := facts.Holders(p.Run, p.Pos, r.W-1), draw.Rect(r.X, r.Y, r.W, 0)
+		if len(lanes) > 0 {
+			below.H = len(lanes) + pane.AxisRows
+			below.Y += r.H - below.H
+			p.drawTimeline(c, below, lanes)
+		}
+		r.H -= below.H
 		c.Lines(r, list, p.scrolled(panelState, len(list), r.H, 0))
-	case r.W > pane.LabelWidth:
+	default:
+		p.drawTimeline(c, r, lanes)
+	}
+}
+
+// drawTimeline draws the diagram, which at the end of a run goes on to the instant to which its words have come.
+func (p *Player) drawTimeline(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane) {
+	if r.W > pane.LabelWidth {
 		a := p.axes.Of(p.Run, r.W-pane.LabelWidth, p.zoom)
 		now, since := p.Run.Now(p.Pos), 0
 		switch { // an instant after that of the event has a column of its own, if there is one
@@ -212,7 +252,7 @@ func (p *Player) listing(r draw.Rectangle) draw.Rectangle {
 // there was no room.
 func (p *Player) drawLegend(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane) {
 	p.unexplained = nil
-	if p.view != viewTimeline || r.Empty() {
+	if len(lanes) == 0 || r.Empty() {
 		return
 	}
 	width := r.W - 4
@@ -252,7 +292,7 @@ func (p *Player) missing(lanes []pane.Lane, covered bool) (l draw.Line) {
 func (p *Player) DrawStatus(c *draw.Canvas, r draw.Rectangle) {
 	line := pane.StatusLine(p.Run, p.Pos, !p.forClass())
 	if e := p.Run.Event(p.Pos); e != nil && p.evidence(e.Seq) > 0 { // the number that it has on the ruler
-		line = slices.Insert(line, 0, draw.Text(fmt.Sprint(p.evidence(e.Seq)), draw.Alarm))
+		line = slices.Insert(line, 0, draw.Text(fmt.Sprintf("[%d]", p.evidence(e.Seq)), draw.Alarm))
 	}
 	event := line.Hanging(r.W)
 	if len(event) > 2 || r.H < 4 {
@@ -293,8 +333,8 @@ func (p *Player) DrawNotice(c *draw.Canvas, top, rule draw.Rectangle) {
 	if p.ofFile() {
 		rule = top
 	}
-	if p.find.asking() {
-		said = p.find.prompt(&p.Keys)
+	if p.find.Asking() {
+		said = p.find.Prompt(&p.Keys)
 	}
 	said = draw.Either(said != "", " "+said+" ", "")
 	stale := ""
@@ -320,7 +360,7 @@ func (p *Player) scrolled(which panel, lines, rows, base int) int {
 
 func (p *Player) drawTold(c *draw.Canvas, r draw.Rectangle) {
 	lines := p.Narration(r.W, r.H)
-	list := facts.HoldersAtEnd(p.Run, p.Pos, r.W-1)
+	list := p.holdersBelow(r.W - 1)
 	if len(lines)+len(list) >= r.H && p.offersHolders() {
 		list = []draw.Line{{draw.Text(" "+p.Keys.View.Help().Key, draw.Strong), draw.Text(" lists who held the lock when.", draw.Dim)}}
 	}

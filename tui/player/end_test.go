@@ -66,7 +66,7 @@ func TestFilterAgreesWithItsList(t *testing.T) {
 		}
 	}
 	a.Press("G")
-	if v := a.View(); p.find.keeps(p.Pos) == strings.Contains(v, "and that at the cursor") {
+	if v := a.View(); p.find.Keeps(p.Pos) == strings.Contains(v, "and that at the cursor") {
 		t.Errorf("the last event has the text:\n%s", v)
 	}
 }
@@ -89,6 +89,11 @@ func TestEscLeavesTheFilterFirst(t *testing.T) {
 				t.Errorf("%v: esc: %v, %q, want %q", size, out.Close, p.Notice, want)
 			}
 		}
+		if listed := p.view == viewTrace; listed { // the filter has brought it where it has no pane of its own
+			if _, out := p.Update(tuitest.KeyMsg("esc")); out.Close || p.view != viewTimeline {
+				t.Errorf("%v: esc leads from the list to %q, and out: %v", size, p.View(), out.Close)
+			}
+		}
 		if _, out := p.Update(tuitest.KeyMsg("esc")); !out.Close {
 			t.Errorf("%v: esc does not leave the player", size)
 		}
@@ -103,8 +108,8 @@ func TestAllEvidenceIsNumbered(t *testing.T) {
 		a.Press("!")
 		v := a.View()
 		for i, seq := range p.Run.Breaches[p.picked].Events {
-			inList := strings.Contains(v, fmt.Sprintf("\n    %d  ", i+1))
-			inStatus := strings.Contains(v, fmt.Sprintf("\n%d %s  #%d of", i+1, trace.Brief(p.Run.When(p.Pos)), seq))
+			inList := strings.Contains(v, fmt.Sprintf("\n   [%d] ", i+1))
+			inStatus := strings.Contains(v, fmt.Sprintf("\n[%d] %s  #%d of", i+1, trace.Brief(p.Run.When(p.Pos)), seq))
 			if !inList && !inStatus {
 				t.Errorf("%d, event #%d, is not told:\n%s", i+1, seq, v)
 			}
@@ -540,5 +545,32 @@ func TestEscClosesTheCodeFirst(t *testing.T) {
 			t.Errorf("esc leaves the run: %v, want %v", out.Close, leaves)
 		}
 		a.View()
+	}
+}
+
+// The table of who held the lock is one key away as soon as anybody has had it, the bar names the key at a violation, and esc closes a
+// view before it leaves the run.
+func TestHoldersAreOneKeyAway(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
+		a, p := openRun(t, size[0], size[1], "naive-del", "late-release")
+		if v := a.View(); strings.Contains(v, "v who held it") {
+			t.Errorf("%v: it is offered before anybody has had the lock:\n%s", size, v)
+		}
+		for range p.Run.Breaches {
+			if a.Press("!"); !strings.Contains(a.View(), "v who held it") {
+				t.Errorf("%v: it isn't offered at a violation:\n%s", size, a.View())
+			}
+		}
+		a.Press("v")
+		if v := a.View(); strings.Count(v, "who held the lock, up to") != 1 || !strings.Contains(v, "B  record 12.001s to 15.001s (deleted by A)") {
+			t.Errorf("%v: the key leads to\n%s", size, v)
+		}
+		if _, out := p.Update(tuitest.KeyMsg("esc")); out.Close || p.view != viewTimeline {
+			t.Errorf("%v: esc leads out of the run, from %q: %v", size, p.View(), out.Close)
+		}
+		a.Press("G v")
+		if v := a.View(); strings.Count(v, "who held the lock, up to") != 1 {
+			t.Errorf("%v: at the end the list is there twice, or not at all:\n%s", size, v)
+		}
 	}
 }

@@ -31,7 +31,7 @@ func numbersAreTold(t *testing.T, step, v string, p *Player) {
 		if !strings.Contains(strings.ReplaceAll(gapLength.ReplaceAllString(ruler, ""), "\n", ""), n) || len(p.lit()) > 9 {
 			continue
 		}
-		if p.Run.After(seq) != p.Pos && !strings.Contains(v, "\n    "+n+"  "+trace.Brief(p.Run.Event(p.Run.After(seq)).At)) && !strings.Contains(v, fmt.Sprintf("\n    %s  ", n)) {
+		if p.Run.After(seq) != p.Pos && !strings.Contains(v, "\n   ["+n+"] "+trace.Brief(p.Run.Event(p.Run.After(seq)).At)) && !strings.Contains(v, fmt.Sprintf("\n   [%s] ", n)) {
 			missing = append(missing, i+1)
 		}
 	}

@@ -58,6 +58,10 @@ func TestDiagramHasTheWindowsWidth(t *testing.T) {
 					t.Fatalf("%s at %v, event %d: %d columns, %d rows for %d facts:\n%s", lock, size, pos, p.plan.Main.W, p.plan.State.H, len(p.facts(p.plan.State.W)), v)
 				}
 			}
+			a.Press("v") // at the end it leads to the holders first
+			if v := a.View(); p.view != viewHolders || p.plan.Main.W != size[0] || !strings.Contains(v, "who held the lock, up to") || !strings.Contains(v, "virtual t") {
+				t.Errorf("%v: the list of holders lacks the diagram below it, or columns:\n%s", size, v)
+			}
 			a.Press("v")
 			a.View()
 			if p.plan.Main.W == size[0] {

@@ -145,30 +145,13 @@ func (p *Player) tellCause(t *draw.Paragraphs) {
 
 // tellEvidence numbers the events that prove the violation at hand, as they are numbered on
 // the ruler and in the trace: whole, or each in one line. They stand where the violation is complete,
-// and at each of the events. These are no prose, and take all of the width. The result is the line of
-// the event at the cursor, or none.
+// and at each of the events. The result is the line of the event at the cursor, or none.
 func (p *Player) tellEvidence(t *draw.Paragraphs, width int, whole bool) (current int) {
-	current = none
-	heads := p.Run.Heads(p.lit())
-	for n, seq := range p.lit() {
-		e := p.Run.Event(p.Run.After(seq))
-		if p.Run.After(seq) == p.Pos {
-			current = len(t.Lines)
-		}
-		head := fmt.Sprintf("    %d  %s", n+1, heads[n])
-		text := p.Run.Actor(e) + " " + p.Run.Text(e)
-		if !whole {
-			text = pane.Shortened(text, width-draw.Width(head))
-		}
-		if !whole || draw.Width(head+text) <= width {
-			t.Lines = append(t.Lines, draw.Line{draw.Text(draw.Fit(head+text, width, p.Theme.More), draw.Plain)})
-			continue
-		}
-		for _, l := range draw.Wrap(text, width-draw.Width(head)) {
-			t.Lines = append(t.Lines, draw.Line{draw.Text(head+l, draw.Plain)})
-			head = draw.Pad("", draw.Width(head))
-		}
+	lines, at := pane.EvidenceLines(p.Run, p.lit(), p.Pos, width, whole, p.Theme)
+	if current = none; at >= 0 {
+		current = len(t.Lines) + at
 	}
+	t.Lines = append(t.Lines, lines...)
 	return current
 }
 

@@ -157,7 +157,7 @@ func compareTrace(t *testing.T, p *Player, events []plainEvent) {
 			want = append(want, pane.SignOf(c)+" "+code)
 		}
 	}
-	for _, row := range pane.TraceRows(p.Run, p.Pos, tall, 0, p.find.keeps) {
+	for _, row := range pane.TraceRows(p.Run, p.Pos, tall, 0, p.find.Keeps) {
 		l := tuitest.Unwrapped(tuitest.LineText(row.Line(p.Run, p.Theme, 1000, 0, false)))
 		if row.Breaks() {
 			l = strings.Join(strings.Fields(l)[:2], " ")

@@ -15,6 +15,7 @@ import (
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
+	"lockstep/tui/find"
 	"lockstep/tui/ladder"
 	"lockstep/tui/layout"
 	"lockstep/tui/lesson"
@@ -56,7 +57,7 @@ type Player struct {
 	back            int          // where that key was pressed first, or none
 	quiz            *quiz.Quiz   // of the run
 	again           map[int]bool // by the positions of its questions: it had been answered before, and doesn't count
-	find            finder
+	find            find.Finder
 	focus           panel
 	overflows       bool // the pane in focus has more than it has rows for
 	scroll          [panels]int
@@ -103,7 +104,7 @@ const (
 	views
 )
 
-var viewNames = [...]string{"timeline", "ladder", "trace", "state", "holders"}
+var viewNames = [...]string{"timeline", "ladder", "trace", "state", "who held the lock when"}
 
 // panel is one that can have more to show than it has rows for.
 type panel uint8
@@ -262,7 +263,7 @@ func (p *Player) show(l loadedMsg) {
 	}
 	if l.err != nil {
 		p.Run, p.picked, p.quiz, p.Notice = nil, none, quiz.Without(nil), ""
-		p.find.renew(nil)
+		p.find.Renew(nil)
 		return
 	}
 	p.scroll, p.zoom = [panels]int{}, 0
@@ -308,7 +309,7 @@ func (p *Player) Display(tl *timeline.Timeline, pos int) {
 	if p.OwnQuestions || p.Library.Scenarios[p.scenario].Path() != "" {
 		p.quiz.OnlyScript()
 	}
-	p.find.renew(tl)
+	p.find.Renew(tl)
 	p.previous, p.State = tl.StateAt(max(pos-1, 0)), tl.StateAt(pos)
 	p.arrived()
 }
@@ -378,7 +379,7 @@ func (p *Player) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 		p.Clicked(msg)
 	case tea.KeyMsg:
 		p.Notice = ""
-		if p.find.asking() {
+		if p.find.Asking() {
 			p.search(msg)
 			return nil, screen.Outcome{}
 		}
@@ -388,12 +389,12 @@ func (p *Player) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 }
 
 // Typing reports whether a text to look for is being typed.
-func (p *Player) Typing() bool { return p.find.asking() }
+func (p *Player) Typing() bool { return p.find.Asking() }
 
 func (p *Player) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 	switch {
 	case key.Matches(k, p.Keys.Close):
-		return nil, screen.Outcome{Close: !p.LeaveEvidence() && !p.find.leave(p) && !p.leaveSource()}
+		return nil, screen.Outcome{Close: !p.LeaveEvidence() && !p.leaveSearch() && !p.leaveSource() && !p.LeaveView()}
 	case key.Matches(k, p.Keys.Strategy):
 		return nil, screen.Outcome{Open: p.strategyPicker()}
 	case key.Matches(k, p.Keys.Scenario):
@@ -431,6 +432,15 @@ func (p *Player) leaveSource() bool {
 		return false
 	}
 	p.source = false
+	return true
+}
+
+// LeaveView goes back to the first view, and reports whether another one was shown.
+func (p *Player) LeaveView() bool {
+	if p.Run == nil || p.view == viewTimeline {
+		return false
+	}
+	p.view, p.focus = viewTimeline, scrolls[viewTimeline]
 	return true
 }
 
@@ -512,13 +522,13 @@ func (p *Player) looks(k tea.KeyMsg) {
 		}
 		p.view = p.nextView()
 		p.focus = scrolls[p.view]
-		p.Notice = "view: " + viewNames[p.view]
+		p.Notice = "view: " + viewNames[p.view] + draw.Either(p.view == viewTimeline, "", "; "+p.Keys.Close.Help().Key+" goes back to the timeline")
 	case key.Matches(k, p.Keys.Source):
 		p.source = !p.source
 	case key.Matches(k, p.Keys.Search):
-		p.find.ask(forMatch)
+		p.find.Ask(find.Match)
 	case key.Matches(k, p.Keys.Filter):
-		p.find.ask(forFilter)
+		p.find.Ask(find.Filter)
 	case key.Matches(k, p.Keys.Guess):
 		p.guess(int(k.Runes[0] - '0'))
 	case key.Matches(k, p.Keys.Enter):
@@ -570,10 +580,10 @@ func (p *Player) Adjust(k tea.KeyMsg) {
 // View is the name of the view that is shown.
 func (p *Player) View() string { return viewNames[p.view] }
 
-// nextView is the view that the key for it leads to. At the end that of the holders comes first. The state is none where it has a pane beside the others.
+// nextView is the view that the key for it leads to. Once anybody has had the lock that of the holders comes first. The state is none where it has a pane beside the others.
 func (p *Player) nextView() view {
 	order := []view{viewTimeline, viewLadder, viewTrace, viewState, viewHolders}
-	if p.Run != nil && p.Run.Ended(p.Pos) { // who held the lock when is what one may still want to know
+	if p.Run != nil && p.Run.HasBeenHeld(p.Pos) { // who held the lock when is what one may still want to know
 		order = []view{viewTimeline, viewHolders, viewLadder, viewTrace, viewState}
 	}
 	if !p.plan.State.Empty() {
@@ -582,10 +592,8 @@ func (p *Player) nextView() view {
 	return order[(slices.Index(order, p.view)+1)%len(order)]
 }
 
-// offersHolders reports whether the key for the view leads to the list of holders, at the end of a run.
-func (p *Player) offersHolders() bool {
-	return p.Run != nil && p.Run.Ended(p.Pos) && p.nextView() == viewHolders
-}
+// offersHolders reports whether the key for the view leads to the list of holders.
+func (p *Player) offersHolders() bool { return p.nextView() == viewHolders }
 
 // ViewIsLast reports whether the key for it leads to the first view again.
 func (p *Player) ViewIsLast() bool { return p.nextView() == viewTimeline }
@@ -866,8 +874,8 @@ func (p *Player) FooterKeys() []key.Binding {
 	on := screen.As(k.Enter, draw.Either(p.back != none && p.back != p.Pos, "back", "go on"))
 	proven := p.picked != none && len(p.Run.Breaches) > 0 && (p.Run.Breaches[p.picked].Pos == p.Pos || p.Pos > 0 && p.evidence(p.Run.Event(p.Pos).Seq) > 0)
 	switch {
-	case p.find.asking():
-		return []key.Binding{screen.As(k.Enter, draw.Either(p.find.entry == forFilter, "filter", "find")), screen.As(k.Close, "leave it"), screen.Bind("ctrl+c", "quit", "ctrl+c")}
+	case p.find.Asking():
+		return []key.Binding{screen.As(k.Enter, draw.Either(p.find.Filters(), "filter", "find")), screen.As(k.Close, "leave it"), screen.Bind("ctrl+c", "quit", "ctrl+c")}
 	case p.question() != nil:
 		list = slices.Concat(p.GuessKeys(), []key.Binding{on}, list)
 	case p.lesson != nil && p.Run != nil && p.Pos >= p.Run.Told():
@@ -888,8 +896,15 @@ func (p *Player) FooterKeys() []key.Binding {
 		list = slices.Insert(list, 0, screen.As(k.NextStep, "course"), k.Compare)
 		named = true
 	}
-	if p.offersHolders() {
-		list = slices.Insert(list, min(1, len(list)), screen.As(k.View, "who held it"))
+	if p.offersHolders() && p.question() == nil { // it is no time to look up what is asked
+		at := 3
+		switch {
+		case p.Run.Ended(p.Pos):
+			at = 1
+		case proven:
+			at = 2
+		}
+		list = slices.Insert(list, min(at, len(list)), screen.As(k.View, "who held it"))
 	}
 	return append(list, p.otherKeys(named, proven)...)
 }
@@ -898,8 +913,8 @@ func (p *Player) FooterKeys() []key.Binding {
 func (p *Player) otherKeys(compare, evidence bool) []key.Binding {
 	k := &p.Keys
 	list := []key.Binding{screen.As(k.Strategy, "lock")}
-	if !p.offersHolders() {
-		list = append(list, screen.As(k.View, p.NextView()))
+	if !p.offersHolders() || p.question() != nil {
+		list = append(list, k.View)
 	}
 	if !compare {
 		list = append(list, k.Compare)

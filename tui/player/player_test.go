@@ -59,8 +59,8 @@ func TestScreens(t *testing.T) {
 
 func TestOtherViews(t *testing.T) {
 	for name, keys := range map[string]string{
-		"start": "g", "ask": "]", "predicted": "] 2", "right": "] 2 enter", "wrong": "] 1 enter", "answer": "] enter", "end": "G", "ladder": "! v", "trace": "! v v", "state": "! v v v",
-		"source": "right right right s", "evidence": "! ! e", "search": "/ w r i t e enter", "typing": "/ w r", "filter": "! ! v v & n 1 enter", "nothing-found": "/ z z enter",
+		"start": "g", "ask": "]", "predicted": "] 2", "right": "] 2 enter", "wrong": "] 1 enter", "answer": "] enter", "end": "G", "holders": "! v", "ladder": "! v v", "trace": "! v v v", "state": "! v v v v",
+		"source": "right right right s", "evidence": "! ! e", "search": "/ w r i t e enter", "typing": "/ w r", "filter": "! ! v v v & n 1 enter", "nothing-found": "/ z z enter",
 		"help": "?", "strategies": "f", "scenarios": "o down", "notice": "! ! !", "many-nodes": "f down down enter o down enter ]" + strings.Repeat(" right", 9),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestViewClosesTheCode(t *testing.T) {
 	if a.Press("v"); !strings.Contains(a.View(), "believers") {
 		t.Errorf("v does not show the timeline:\n%s", a.View())
 	}
-	if a.Press("v"); strings.Contains(a.View(), "believers") || strings.Contains(a.View(), "source:") {
+	if a.Press("v v"); !strings.Contains(a.View(), "n1: whose record") || strings.Contains(a.View(), "source:") {
 		t.Errorf("v does not go on to the ladder:\n%s", a.View())
 	}
 }
@@ -131,7 +131,7 @@ func TestViolationIsShouted(t *testing.T) {
 		t.Errorf("shouts before anything is broken:\n%s", a.View())
 	}
 	a.Press("!")
-	for _, want := range []string{"!! OVERLAPPING CRITICAL SECTIONS !!", "A and B claim it; A's lease is over.", "!! OV", "1  2ms     #6   A enters", "2  4.002s  #16  B enters"} {
+	for _, want := range []string{"!! OVERLAPPING CRITICAL SECTIONS !!", "A and B claim it; A's lease is over.", "!! OV", "[1] 2ms     #6   A enters", "[2] 4.002s  #16  B enters"} {
 		if !strings.Contains(a.View(), want) {
 			t.Errorf("no %q in\n%s", want, a.View())
 		}
@@ -356,7 +356,7 @@ func TestExportWritesTheRun(t *testing.T) {
 }
 
 // Watched from the door, a run plays by itself, slowly enough to read, and stops where a property breaks
-// until a key is pressed: with the time to read those, in about the 75 seconds that are promised. Stopped
+// until a key is pressed: with the time to read those, in about a minute and a half. Stopped
 // and started again it stops where the reader should think, too.
 func TestWatchedRunTakesItsTime(t *testing.T) {
 	app := tuitest.RealApp(screen.NewLibrary(), tuitest.PlainTheme(false))
@@ -387,7 +387,7 @@ func TestWatchedRunTakesItsTime(t *testing.T) {
 			a.Press("space")
 		}
 	}
-	if stops != len(p.Run.Breaches) || took < 70*time.Second || took > 85*time.Second {
+	if stops != len(p.Run.Breaches) || took < 70*time.Second || took > 95*time.Second {
 		t.Errorf("it takes %s, with %d stops", took, stops)
 	}
 	a.Press("g space space space")

@@ -17,19 +17,19 @@ func (p *Player) drawTraceLines(c *draw.Canvas, r draw.Rectangle) {
 // traceLines are the lines of the list as it is scrolled, none of them cut, and the position of each. The
 // evidence of the violation at hand is numbered, matches of the search are marked.
 func (p *Player) traceLines(r draw.Rectangle) (lines []draw.Line, at []int) {
-	if p.find.only != "" {
-		text := fmt.Sprintf(" only with %q: %d of %d events", p.find.only, count(p.find.kept[:p.Pos]), p.Pos)
-		if p.Pos > 0 && !p.find.keeps(p.Pos) {
+	if p.find.Only != "" {
+		text := fmt.Sprintf(" only with %q: %d of %d events", p.find.Only, p.find.Kept(p.Pos), p.Pos)
+		if p.Pos > 0 && !p.find.Keeps(p.Pos) {
 			text += ", and that at the cursor"
 		}
 		lines, at = append(lines, draw.Line{draw.Text(text, draw.Strong)}), append(at, p.Pos)
 	}
 	p.scroll[panelTrace] = min(max(p.scroll[panelTrace], -max(p.Pos-r.H, 0)), 0)
-	rows := pane.TraceRows(p.Run, p.Pos, r.H-len(lines), -p.scroll[panelTrace], p.find.keeps)
+	rows := pane.TraceRows(p.Run, p.Pos, r.H-len(lines), -p.scroll[panelTrace], p.find.Keeps)
 	list, places := pane.TraceLines(rows, r.H-len(lines), func(row pane.TraceRow) []draw.Line {
 		proof, found := 0, false
 		if e := p.Run.Event(row.Pos); e != nil {
-			proof, found = p.evidence(e.Seq), p.find.hit(row.Pos)
+			proof, found = p.evidence(e.Seq), p.find.Hit(row.Pos)
 		}
 		all := row.Line(p.Run, p.Theme, r.W, proof, found).Hanging(r.W)
 		if row.Pos == p.Pos && !row.Breaks() {

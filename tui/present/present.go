@@ -98,7 +98,7 @@ func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 	p.scroll = 0
 	switch {
 	case key.Matches(k, p.Keys.Close):
-		if p.LeaveEvidence() {
+		if p.LeaveEvidence() || p.LeaveView() {
 			return nil, screen.Outcome{}
 		}
 		p.Teaching = p.teaching
