@@ -108,13 +108,14 @@ func SteadyLanes(r *timeline.Timeline, pos, rows int, fill bool) []Lane {
 // stage says how far a run has come.
 type stage struct {
 	started  func(timeline.Lane) bool // something has happened in the lane of a client or of the damage
-	done     func(client int) bool    // a client has finished or crashed, and does not believe that it has the lock
+	done     func(client int) bool    // a client has finished or crashed, does not believe that it has the lock, and has no part in what breaks at the cursor
 	believes func(client int) bool    // a client believes that it has the lock
 	parties  func() []int             // the clients that take part in the violation at the cursor, or in the last one before it
 	whole    int                      // the way of saving rows that gives up the row of what is broken, where nothing is
 }
 
 func stageAt(r *timeline.Timeline, pos int) stage {
+	proving := proving(r, pos)
 	return stage{
 		started: func(l timeline.Lane) bool {
 			switch l.Kind {
@@ -128,12 +129,30 @@ func stageAt(r *timeline.Timeline, pos int) stage {
 		},
 		done: func(client int) bool {
 			c := &r.Moments[pos].Clients[client]
-			return (c.Stopped || c.Crashed) && !c.Believed
+			return (c.Stopped || c.Crashed) && !c.Believed && !slices.Contains(proving, client)
 		},
 		believes: func(client int) bool { return r.Moments[pos].Clients[client].Believed },
 		parties:  func() []int { return parties(r, pos) },
 		whole:    savesIdle,
 	}
+}
+
+// proving are the clients of whom the evidence of what breaks at a position tells: what each of them believed belongs to it, unless it is
+// of accesses to the store, whose row says more.
+func proving(r *timeline.Timeline, pos int) (clients []int) {
+	_, fresh := r.Breached(pos)
+	for _, b := range fresh {
+		for _, seq := range b.Events {
+			e := r.Event(r.After(seq))
+			if timeline.Touches(e) {
+				return nil
+			}
+			if e.Client != trace.None {
+				clients = append(clients, e.Client)
+			}
+		}
+	}
+	return clients
 }
 
 // parties are the clients without which the violations at a position didn't come about; where none is complete there, those

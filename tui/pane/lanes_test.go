@@ -105,3 +105,30 @@ func TestOneMasterIsNoQuorum(t *testing.T) {
 		t.Errorf("%q", texts)
 	}
 }
+
+// Where a property breaks, what those think of whom the evidence tells has its row before the accesses to the store, which prove nothing
+// there; where these prove it, it is the other way round.
+func TestBeliefsInTheEvidenceHaveRows(t *testing.T) {
+	run := timeline.New(tuitest.RealRun(t, "naive-del", "late-release"))
+	has := func(pos, rows int, l timeline.Lane) bool {
+		return slices.ContainsFunc(PlanLanes(run, pos, rows), func(o Lane) bool { return o.kind == laneOwn && o.Lane == l })
+	}
+	a, store := timeline.Lane{Kind: timeline.Belief}, timeline.Lane{Kind: timeline.Store}
+	checked := map[trace.Code]bool{}
+	for _, b := range run.Breaches {
+		tells := slices.ContainsFunc(b.Events, func(seq int) bool { return run.Event(run.After(seq)).Client == 0 })
+		rows := WholeRows(run, b.Pos) - AxisRows - 1 // one less than all need
+		switch {
+		case b.Code == trace.DG && !tells:
+			t.Error("the evidence doesn't tell of A")
+		case b.Code == trace.DG && (!has(b.Pos, rows, a) || has(b.Pos, rows, store)):
+			t.Errorf("%s: what A thinks has a row: %v; the store: %v", b.Code, has(b.Pos, rows, a), has(b.Pos, rows, store))
+		case b.Code == trace.SW && (has(b.Pos, rows, a) || !has(b.Pos, rows, store)):
+			t.Errorf("%s: what A thinks has a row: %v; the store: %v", b.Code, has(b.Pos, rows, a), has(b.Pos, rows, store))
+		}
+		checked[b.Code] = true
+	}
+	if !checked[trace.DG] || !checked[trace.SW] {
+		t.Error(checked)
+	}
+}
