@@ -104,7 +104,7 @@ const (
 	views
 )
 
-var viewNames = [...]string{"timeline", "ladder", "trace", "state", "who held the lock when"}
+var viewNames = [...]string{"timeline", "ladder", "trace", "state", "who held it"}
 
 // panel is one that can have more to show than it has rows for.
 type panel uint8
@@ -904,7 +904,7 @@ func (p *Player) FooterKeys() []key.Binding {
 		case proven:
 			at = 2
 		}
-		list = slices.Insert(list, min(at, len(list)), screen.As(k.View, "who held it"))
+		list = slices.Insert(list, min(at, len(list)), screen.As(k.View, p.NextView()))
 	}
 	return append(list, p.otherKeys(named, proven)...)
 }

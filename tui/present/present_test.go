@@ -311,8 +311,11 @@ func TestSmallWindowKeepsClientsAndWords(t *testing.T) {
 		}
 	}
 	for _, b := range r.Breaches {
-		if cause := strings.Fields(r.Cause(b)); !strings.Contains(tuitest.Unwrapped(said[b.Pos]), strings.Join(cause[len(cause)-3:], " ")) {
-			t.Errorf("the cause of %s is cut:\n%s", b.Code, said[b.Pos])
+		shown := strings.Fields(said[b.Pos]) // a page can end in the midst of it
+		for _, word := range strings.Fields(r.Cause(b)) {
+			if !slices.ContainsFunc(shown, func(w string) bool { return strings.HasPrefix(w, word) }) {
+				t.Errorf("the cause of %s is cut: %q is not in\n%s", b.Code, word, said[b.Pos])
+			}
 		}
 	}
 }
@@ -583,7 +586,7 @@ func TestNumberedEvidenceIsTold(t *testing.T) {
 		}
 		for n, seq := range b.Events {
 			told := false
-			want := fmt.Sprintf("%d  %s  #%d", n+1, trace.Brief(p.Run.Events[seq-1].At), seq)
+			want := fmt.Sprintf("[%d] %s  #%d", n+1, trace.Brief(p.Run.Events[seq-1].At), seq)
 			for range 8 {
 				v := a.View()
 				told = told || strings.Contains(v, want) || p.Run.After(seq) == p.Pos
