@@ -109,6 +109,11 @@ func (m *Compare) show(c comparedMsg) {
 	}
 	m.unlike, m.apart = everUnlike(m.alignment), everApart(m.alignment)
 	m.at = m.alignment.Arrives(0, m.from)
+	if first, ok := m.alignment.Unshared(); !m.stood && ok && m.from > 0 && m.from == m.alignment.Runs[0].Last() { // its end says how it ended, and not why
+		m.stood, m.at = true, first.Step
+		m.notice = fmt.Sprintf("Only the run %s shows this: %s (%s). %s goes to the end.", [...]string{"above", "below"}[first.Side], first.Breach.Code.Name(), first.Breach.Code, m.Keys.Last.Help().Key)
+		return
+	}
 	if m.stood {
 		return
 	}

@@ -395,3 +395,18 @@ func TestPartiesKeepTheirRows(t *testing.T) {
 		t.Error("no row is ever left out")
 	}
 }
+
+// Opened at the end of a run, where all is over in both, it stands at the first failure that one of them doesn't show.
+func TestOpenedAtTheEndItShowsWhy(t *testing.T) {
+	lib := screen.NewLibrary()
+	app := tuitest.RealApp(lib, tuitest.PlainTheme(false))
+	for from, want := range map[int]bool{0: false, 66: true} {
+		m := New(app, screen.CompareMsg{Scenario: lib.Named("late-release"), Strategies: [2]int{lib.Strategy("naive-del"), lib.Strategy("setpx-lua")}, From: from})
+		a := tuitest.Open(t, 80, 24, app, m, nil)
+		const said = "Only the run above shows this: foreign release (FR). G goes to the end."
+		_, fresh := m.alignment.Runs[0].Breached(m.alignment.Steps[m.at][0])
+		if v := a.View(); strings.Contains(v, said) != want || want && len(fresh) == 0 || want && from != m.alignment.Runs[0].Last() {
+			t.Errorf("from %d it stands at step %d of %d:\n%s", from, m.at, m.alignment.Last(), v)
+		}
+	}
+}

@@ -49,7 +49,7 @@ type way struct {
 
 var ways = []way{
 	{"Watch a lock fail",
-		func(d *Door) string { return "to begin with: the run below plays by itself" },
+		func(d *Door) string { return "to begin with: " + d.Keys.Enter.Help().Key + " plays the run below" },
 		func(d *Door) string { return "It shows that " + d.Library.Scenarios[d.scenario].Shows + "." },
 		func(d *Door) screen.OpenMsg {
 			return screen.PlayMsg{Strategy: d.strategy, Scenario: d.scenario, Playing: true}
@@ -230,12 +230,12 @@ func (d *Door) lesson() string {
 	case seen == 0:
 		return fmt.Sprintf("to learn or to teach: %d lessons, %d steps", len(d.Library.Lessons), steps)
 	case next == 0:
-		return fmt.Sprintf("all %d steps seen", steps)
+		return fmt.Sprintf("to learn or to teach: all %d steps seen", steps)
 	}
 	if lesson, _ := d.Progress.LastSeen(); lesson == "" { // nothing was opened there
-		return fmt.Sprintf("%d of %d steps seen; it begins at lesson 1", seen, steps)
+		return fmt.Sprintf("to learn: %d of %d steps seen; begin at lesson 1", seen, steps)
 	}
-	return fmt.Sprintf("%d of %d steps seen; next is lesson %d", seen, steps, next)
+	return fmt.Sprintf("to learn: %d of %d steps seen; next: lesson %d", seen, steps, next)
 }
 
 // next is the lesson, from 1, with the first step that wasn't played, and its title; 0 if all were, and without a

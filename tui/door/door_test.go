@@ -127,9 +127,9 @@ func TestCourseResumes(t *testing.T) {
 	a, d := open(t, 80, 24, tuitest.Shelf(tuitest.Handmade), tuitest.PlainTheme(false))
 	for _, step := range []struct{ lesson, step, want string }{
 		{"", "", "to learn or to teach: 2 lessons, 3 steps"},
-		{"pauses", "pause-past-ttl/naive-del", "1 of 3 steps seen; next is lesson 1"},
-		{"pauses", "pause-past-ttl/setpx-lua", "2 of 3 steps seen; next is lesson 2"},
-		{"crowds", "crowd/redlock", "all 3 steps seen"},
+		{"pauses", "pause-past-ttl/naive-del", "to learn: 1 of 3 steps seen; next: lesson 1"},
+		{"pauses", "pause-past-ttl/setpx-lua", "to learn: 2 of 3 steps seen; next: lesson 2"},
+		{"crowds", "crowd/redlock", "to learn or to teach: all 3 steps seen"},
 	} {
 		if step.lesson != "" {
 			d.Progress.See(step.lesson, step.step)
@@ -146,7 +146,7 @@ func TestCourseResumes(t *testing.T) {
 func TestRunSeenElsewhereOpensNoCourse(t *testing.T) {
 	a, d := open(t, 80, 24, tuitest.Shelf(tuitest.Handmade), tuitest.PlainTheme(false))
 	d.Progress.Play("pauses", "pause-past-ttl/naive-del")
-	if v := a.View(); !strings.Contains(v, "1 of 3 steps seen; it begins at lesson 1") {
+	if v := a.View(); !strings.Contains(v, "to learn: 1 of 3 steps seen; begin at lesson 1") {
 		t.Errorf("of the course it says:\n%s", v)
 	}
 }

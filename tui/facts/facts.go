@@ -60,7 +60,7 @@ func HoldersAtEnd(r *timeline.Timeline, pos, width int) []draw.Line {
 // Millisecond says of a record that expires why it has lived a millisecond longer than it was given, or nothing.
 func Millisecond(r *timeline.Timeline, pos int) string {
 	if e := r.Event(pos); e != nil && e.Kind == trace.KindExpire && strings.Contains(r.Text(e), " + 1ms ") {
-		return "The 1ms more: Redis keeps a record through its last millisecond."
+		return "1ms is added: Redis keeps a record until its last millisecond is over."
 	}
 	return ""
 }

@@ -282,7 +282,7 @@ func (p *Player) missing(lanes []pane.Lane, covered bool) (l draw.Line) {
 		l = append(l, draw.Text(" "+draw.Plural(n, "row")+" left out: ", draw.Dim), draw.Text(rows+" ", draw.Strong))
 	}
 	if covered && p.drawn.Hidden > 0 && p.zoom < pane.MostZoom {
-		l = append(l, draw.Text(fmt.Sprintf(" %s covered: ", draw.Plural(p.drawn.Hidden, "mark")), draw.Dim), draw.Text(p.Keys.In.Help().Key, draw.Strong), draw.Text(" zooms ", draw.Dim))
+		l = append(l, draw.Text(fmt.Sprintf(" %s hidden: ", draw.Plural(p.drawn.Hidden, "sign")), draw.Dim), draw.Text(p.Keys.In.Help().Key, draw.Strong), draw.Text(" zooms ", draw.Dim))
 	}
 	return l
 }

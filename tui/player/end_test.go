@@ -415,7 +415,7 @@ func TestCompareOpensOnTheRemedy(t *testing.T) {
 		}
 	}
 	a, _ := openRun(t, 120, 40, "naive-del", "late-release")
-	if a.Press("!"); !strings.Contains(a.View(), "Withstands this run: setpx-lua (c enter compares).") {
+	if a.Press("!"); !strings.Contains(a.View(), "Withstands this run: setpx-lua (compare: c, enter).") {
 		t.Error(a.View())
 	}
 }
@@ -431,7 +431,7 @@ func TestRemedyThatFailsTooHasNoTick(t *testing.T) {
 			}
 			p.goTo(b.Pos)
 			v := a.View()
-			if !strings.Contains(v, " setpx-lua shows SW OV here all the same, but not the FR (c enter compares).") || strings.Contains(v, "✓ setpx-lua") || strings.Contains(v, "ithstands this run") {
+			if !strings.Contains(v, " setpx-lua shows SW OV here all the same, but not the FR (compare: c, enter).") || strings.Contains(v, "✓ setpx-lua") || strings.Contains(v, "ithstands this run") {
 				t.Errorf("%v:\n%s", size, v)
 			}
 			found++

@@ -172,7 +172,7 @@ func (p *Player) Remedy() *screen.Remedy {
 // tellStop names a lock that withstands the violation at hand.
 func (p *Player) tellStop(t *draw.Paragraphs) {
 	if r := p.Remedy(); r != nil {
-		text := r.Text(p.Keys.Compare.Help().Key + " " + p.Keys.Enter.Help().Key + " compares")
+		text := r.Text("compare: " + p.Keys.Compare.Help().Key + ", " + p.Keys.Enter.Help().Key)
 		aside := draw.Either(p.Rehearsing, "~ ", "")
 		if !r.Recommended() { // it fails here, too, or is bad: that is nothing to tick
 			t.Add(draw.Plain, aside, text)

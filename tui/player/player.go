@@ -659,10 +659,10 @@ func (p *Player) toViolation() {
 	}
 	if next < 0 {
 		next = 0
-		p.Notice = "That was the last violation; "
+		p.Notice = "Back to the first: "
 	}
 	b := p.Run.Breaches[next]
-	p.Notice += fmt.Sprintf("%s %d of %d: %s (%s)", draw.Either(p.Notice == "", "violation", "this is violation"), next+1, len(p.Run.Breaches), b.Code.Name(), b.Code)
+	p.Notice += fmt.Sprintf("%s %d of %d: %s (%s)", "violation", next+1, len(p.Run.Breaches), b.Code.Name(), b.Code)
 	if len(p.Run.Breaches) == 1 {
 		p.Notice = draw.Either(p.Run.Breaches[0].Pos == p.Pos, "There is no other violation in this run.", "")
 	}
