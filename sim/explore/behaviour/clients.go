@@ -35,6 +35,7 @@ type History struct {
 	Own           naming.SeriesSet      // that of its cycle, in a search without a bound on cycles
 	Read          int32                 // the last reading of the monotonic clock, as its observation has it
 	Earlier       []int32               // all its readings, if those of earlier cycles count, too: see Memory
+	kept          uint64                // at a point between two cycles, or the end: a digest of what the lock has in its fields; 0 elsewhere
 	depth         int16                 // operations since the start, or since the last point between two cycles
 	Closed        uint16                // the connections that the client has closed, a bit each
 	Lasts         uint16                // those of which a server may keep a subscription or a command that waits there; if its program has ended, the open ones with a subscription
@@ -498,7 +499,7 @@ func (k *Clients) carryOut(r *replayer, tr Transition) (h *History, reports []Re
 // then forgotten the cycle, and histories with equal keys are one. It refuses a lock that keeps
 // something in a field which it can't look into.
 func (k *Clients) ending(r *replayer, h *History) (*cycleKey, error) {
-	h.BetweenCycles, h.Over = false, false
+	h.BetweenCycles, h.Over, h.kept = false, false, 0
 	others := false
 	for i := 1; i < r.driver.Threads(); i++ {
 		others = others || !r.driver.Operation(i).Over
@@ -506,17 +507,20 @@ func (k *Clients) ending(r *replayer, h *History) (*cycleKey, error) {
 	main := r.driver.Operation(0)
 	h.Over = main.Over && !others
 	between := !others && main.Kind == process.OpMark && main.Mark == trace.KindAcquire
-	if !h.Over && (!between || k.memory.Closures) {
+	if !h.Over && !between {
+		return nil, nil
+	}
+	fingerprint, texts, err := r.driver.Fingerprint()
+	if h.kept = fingerprint; !h.Over && k.memory.Closures {
 		return nil, nil
 	}
 	if r.driver.Subscriptions() != 0 && !h.Over && !k.memory.Closures {
 		return nil, ErrStaysSubscribed
 	}
-	tokens, draws := r.driver.Draws()
-	fingerprint, texts, err := r.driver.Fingerprint()
 	if err != nil && !k.memory.Closures {
 		return nil, k.unseen(h.client, err)
 	}
+	tokens, draws := r.driver.Draws()
 	key := &cycleKey{client: h.client, cycle: r.driver.Acquired(), over: h.Over, tokens: tokens, draws: draws, fingerprint: fingerprint}
 	if h.Series, h.Own = 0, 0; k.memory.Uncounted {
 		key.cycle, key.tokens, key.draws = 0, 0, 0

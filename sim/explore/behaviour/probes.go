@@ -68,6 +68,7 @@ type candidate struct {
 	place      string // what the client has done and seen, tokens and large numbers aside
 	roughly    string // the same, with texts left out that it was given
 	everything string
+	kept       string // the place, with what the lock had in its fields when the cycle began
 }
 
 // probeClients probes the readings of clients, and the answers that tell how long a key lives.
@@ -83,15 +84,25 @@ func (f *finder) probeClients() {
 	}
 	f.found.Probed = len(all) > 0
 	first, rest := each(all, func(c *candidate) string { return c.roughly })
-	second, _ := each(rest, func(c *candidate) string { return c.place })
-	for _, c := range append(first, second...) {
+	second, rest := each(rest, func(c *candidate) string { return c.place })
+	chosen := append(first, second...)
+	f.probeEach(chosen, f.probe)
+	f.probeMemories(chosen, rest)
+}
+
+// probeEach probes the readings after histories, as long as there is time.
+func (f *finder) probeEach(list []candidate, probe func(uint32, []measured)) {
+	for _, c := range list {
+		if f.ctx.Err() != nil {
+			return
+		}
 		if f.probes <= 0 {
 			f.found.Unprobed++
 			continue
 		}
 		groups := f.groups(c.from)
 		for _, key := range slices.Sorted(maps.Keys(groups)) {
-			f.probePlace(c.from, groups[key])
+			f.probePlace(c.from, groups[key], probe)
 		}
 	}
 }
@@ -134,9 +145,9 @@ func upTo(n int64) (list []int64) {
 
 // probePlace is probe for a place that changes its mind a few times. Of one that does so at each
 // second, say, there are more thresholds than a search can stop at.
-func (f *finder) probePlace(from uint32, group []measured) {
+func (f *finder) probePlace(from uint32, group []measured, probe func(uint32, []measured)) {
 	before := *f.found
-	f.probe(from, group)
+	probe(from, group)
 	if f.found.since(&before) > fewThresholds {
 		before.Unprobed, before.Restless = f.found.Unprobed, true
 		*f.found = before
@@ -163,6 +174,18 @@ func (t *Thresholds) since(before *Thresholds) (n int) {
 
 // probe runs the code after probes between and beyond the readings of a group.
 func (f *finder) probe(from uint32, group []measured) {
+	_, list := f.probesOf(from, group)
+	for _, v := range list {
+		for _, m := range group { // each of which may have been followed by something else
+			if f.probes > 0 {
+				f.compareProbe(from, m, v, f.follow)
+			}
+		}
+	}
+}
+
+// probesOf lists the values that are probed of a group, and where their spans begin.
+func (f *finder) probesOf(from uint32, group []measured) (origin int64, list []int64) {
 	origin, reach := group[0].value, int64(1)<<31-1
 	switch group[0].seen.Kind {
 	case SawMono, SawMonoLapsed:
@@ -183,17 +206,14 @@ func (f *finder) probe(from uint32, group []measured) {
 		if v > reach || slices.ContainsFunc(group, func(m measured) bool { return m.value == v }) {
 			continue
 		}
-		for _, m := range group { // each of which may have been followed by something else
-			if f.probes > 0 {
-				f.compareProbe(from, m, v)
-			}
-		}
+		list = append(list, v)
 	}
+	return origin, list
 }
 
 // compareProbe is compare for a reading that no schedule has had. Client code that fails there
 // is left alone.
-func (f *finder) compareProbe(from uint32, a measured, v int64) {
+func (f *finder) compareProbe(from uint32, a measured, v int64, follow func(from uint32, a, b measured)) {
 	seen, _ := a.with(v)
 	out, ok := f.tryAfter(Transition{From: from, Thread: a.thread, Seen: seen})
 	if !ok {
@@ -204,6 +224,12 @@ func (f *finder) compareProbe(from uint32, a measured, v int64) {
 		a, b = b, a
 	}
 	f.begins(from, a)
+	follow(from, a, b)
+}
+
+// follow compares what follows a probe with what follows a reading, and looks for thresholds between the two at
+// the first difference.
+func (f *finder) follow(from uint32, a, b measured) {
 	queue := []*pair{{a: a.to, b: b.to}}
 	for n := 0; len(queue) > 0 && n < probeDepth; n++ {
 		p := queue[0]
@@ -211,21 +237,35 @@ func (f *finder) compareProbe(from uint32, a measured, v int64) {
 		if p.a == p.b {
 			continue
 		}
-		if !f.alike(p.a, p.b, b.value-a.value) || !f.alikeReports(from, a, b, p) {
-			f.bisectProbe(from, a, b, p)
+		if f.differs(from, a, b, p) {
 			return
 		}
 		if f.k.At(p.a).BetweenCycles {
-			continue
+			continue // see recall
 		}
 		for _, x := range f.childrenOf(p) {
-			one, ok := f.tryAfter(Transition{From: p.a, Thread: x.thread, Seen: x.seen})
-			two, fine := f.tryAfter(Transition{From: p.b, Thread: x.thread, Seen: x.seen})
-			if ok && fine {
-				queue = append(queue, &pair{one.To, two.To, p, x})
-			}
+			queue = f.followed(queue, p, x)
 		}
 	}
+}
+
+// differs reports whether the doings at a pair differ, and looks for the thresholds if they do.
+func (f *finder) differs(from uint32, a, b measured, p *pair) bool {
+	if f.alike(p.a, p.b, b.value-a.value) && f.alikeReports(from, a, b, p) {
+		return false
+	}
+	f.bisectProbe(from, a, b, p)
+	return true
+}
+
+// followed adds to pairs the one that comes of another by an observation, if both clients can have made it.
+func (f *finder) followed(list []*pair, p *pair, x edge) []*pair {
+	one, ok := f.tryAfter(Transition{From: p.a, Thread: x.thread, Seen: x.seen})
+	two, fine := f.tryAfter(Transition{From: p.b, Thread: x.thread, Seen: x.seen})
+	if ok && fine {
+		list = append(list, &pair{one.To, two.To, p, x})
+	}
+	return list
 }
 
 // bisectProbe is bisect for a probe. What it runs counts as probes. If they run out, the place is
@@ -294,10 +334,12 @@ func (f *finder) candidate(at uint32) candidate {
 		}
 		roughly = append(roughly, place[from:]...)
 		if h.BetweenCycles {
+			c.kept = fmt.Sprint(h.kept)
 			break
 		}
 	}
 	c.place, c.roughly, c.everything = string(place), string(roughly), string(all)
+	c.kept += c.place
 	return c
 }
 

@@ -1,0 +1,101 @@
+package behaviour
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A reading may be kept in a field, or what the code made of it, and decide in a later cycle. Few of the histories
+// after a probe get so far. So of a lock that keeps something in its fields, probes are followed on few ways, and
+// further: to where two cycles have ended that have left the same.
+
+const (
+	// recallDepth is the number of histories after a probe that are compared so.
+	recallDepth = 240
+	// maxRecalls is the number of pieces of code that are run for that.
+	maxRecalls = 40_000
+)
+
+// probeMemories probes a lock that keeps something in its fields at places that were probed: what follows in later
+// cycles; and at others, which differ from them in what it had there. Beyond, places are left out, and counted.
+func (f *finder) probeMemories(probed, others []candidate) {
+	if !f.keeps() {
+		return
+	}
+	others, _ = each(others, func(c *candidate) string { return c.kept })
+	shallow := f.probes
+	f.probes = maxRecalls
+	f.probeEach(probed, f.recall)
+	f.probes = maxRecalls
+	f.probeEach(others, f.probe)
+	f.probes = shallow
+}
+
+// keeps reports whether the fields of a lock differ where cycles have ended.
+func (f *finder) keeps() bool {
+	first := map[int]uint64{} // by client
+	for id, reached := range f.reached {
+		if !reached {
+			continue
+		}
+		h := f.k.At(uint32(id))
+		if was, any := first[h.client]; h.kept != 0 && any && was != h.kept {
+			return true
+		} else if h.kept != 0 {
+			first[h.client] = h.kept
+		}
+	}
+	return false
+}
+
+// recall is probe for what follows in later cycles, after the probes of up to two TTLs.
+func (f *finder) recall(from uint32, group []measured) {
+	origin, list := f.probesOf(from, group)
+	for _, v := range list {
+		if f.probes > 0 && v <= origin+2*f.k.cfg.TTL.Milliseconds()+1 {
+			f.compareProbe(from, group[0], v, f.followFar)
+		}
+	}
+}
+
+// followFar is follow that goes further, on fewer ways.
+func (f *finder) followFar(from uint32, a, b measured) {
+	stack := []*pair{{a: a.to, b: b.to}}
+	for n := 0; len(stack) > 0 && n < recallDepth; n++ {
+		p := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if p.a == p.b {
+			continue
+		}
+		if f.differs(from, a, b, p) {
+			return
+		}
+		if kept := f.k.At(p.a).kept; kept != 0 && kept == f.k.At(p.b).kept {
+			continue
+		}
+		for _, x := range slices.Backward(f.oneOfEach(p, b)) {
+			stack = f.followed(stack, p, x)
+		}
+	}
+}
+
+// oneOfEach lists transitions from one history of a pair or the other: of replies that differ in numbers and tokens
+// alone one, and of each clock one reading, which isn't before that of a probe if there is such.
+func (f *finder) oneOfEach(p *pair, probe measured) (list []edge) {
+	place := map[string]int{}
+	for _, x := range f.childrenOf(p) {
+		kind := fmt.Sprint(x.thread, " ", x.seen.Kind)
+		if x.seen.Kind == SawReply {
+			kind += f.k.masked(*f.k.Replies.Value(uint32(x.seen.Value)))
+		}
+		i, known := place[kind]
+		switch {
+		case !known:
+			place[kind] = len(list)
+			list = append(list, x)
+		case x.seen.Kind == probe.seen.Kind && x.seen.Kind != SawReply && list[i].seen.Value < min(probe.value, x.seen.Value):
+			list[i] = x
+		}
+	}
+	return list
+}
