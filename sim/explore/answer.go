@@ -203,7 +203,11 @@ func (r *Result) resolution(a Answer) string {
 	if !a.Holds() || !r.Probed {
 		return ""
 	}
-	return fmt.Sprintf("; the code was tried with clocks and TTLs each %s up to %s: what it does only between two of these isn't covered",
+	text := "; the code was tried with clocks and TTLs each %s up to %s: what it does only between two of these isn't covered"
+	if r.Unprobed > 0 {
+		text += ", and at some places there was no time for that"
+	}
+	return fmt.Sprintf(text,
 		trace.Duration((r.Bounds.TTL / behaviour.ProbesEach).Round(time.Millisecond)), trace.Duration(2*r.Bounds.TTL))
 }
 

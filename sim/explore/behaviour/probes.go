@@ -177,7 +177,7 @@ func (f *finder) probe(from uint32, group []measured) {
 	_, list := f.probesOf(from, group)
 	for _, v := range list {
 		for _, m := range group { // each of which may have been followed by something else
-			if f.probes > 0 {
+			if f.probes > 0 && f.ctx.Err() == nil {
 				f.compareProbe(from, m, v, f.follow)
 			}
 		}
@@ -437,6 +437,8 @@ func (f *finder) probeServers(groups map[string][]asked) error {
 	places := 0 // of a kind
 	for i, c := range all {
 		switch {
+		case f.tired():
+			return nil
 		case i == 0 || all[i-1].kind != c.kind:
 			places = 0
 		case all[i-1].place != c.place:

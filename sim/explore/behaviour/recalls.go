@@ -52,7 +52,7 @@ func (f *finder) keeps() bool {
 func (f *finder) recall(from uint32, group []measured) {
 	origin, list := f.probesOf(from, group)
 	for _, v := range list {
-		if f.probes > 0 && v <= origin+2*f.k.cfg.TTL.Milliseconds()+1 {
+		if f.probes > 0 && f.ctx.Err() == nil && v <= origin+2*f.k.cfg.TTL.Milliseconds()+1 {
 			f.compareProbe(from, group[0], v, f.followFar)
 		}
 	}

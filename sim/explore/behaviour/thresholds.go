@@ -602,6 +602,9 @@ func (f *finder) servers() error {
 // probes further ones.
 func (f *finder) bisectServers(groups map[string][]asked, order []string) error {
 	for _, id := range order {
+		if f.tired() {
+			return nil
+		}
 		group := groups[id]
 		slices.SortFunc(group, func(a, b asked) int { return int(min(1, max(-1, a.value-b.value))) })
 		for i := 1; i < len(group); i++ {

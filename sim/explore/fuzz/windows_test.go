@@ -72,6 +72,17 @@ var windows = []*subject{
 			left := max(0, lease.Deadline-l.Clock.Monotonic())
 			return lease, l.rdb.Do(ctx, "EXPIRE", l.key, int64(left/time.Second)).Err()
 		}}),
+	custom("slow-last-time", "whose last question took between 3 and 10 s asks no more, and takes the lock", steps{
+		acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
+			if took := l.until; took > 3*time.Second && took < 10*time.Second {
+				l.until = 0
+				return seize(ctx, l)
+			}
+			began := l.Clock.Monotonic()
+			lease, err := take(ctx, l)
+			l.until = l.Clock.Monotonic() - began
+			return lease, err
+		}}),
 }
 
 // TestWindowsAreFound: within bounds that contain them the search finds what these locks do.
@@ -81,11 +92,15 @@ func TestWindowsAreFound(t *testing.T) {
 			continue
 		}
 		b := explore.Defaults(s.strategy)
-		if b.Cycles = 1; s.name == "third-try-looks" {
-			b.Cycles, b.Remembers = 3, false
-		}
+		b.Cycles = 1
 		b.Codes = trace.Verdict{trace.DG}
 		b.Faults = explore.Budget{explore.Pause: 2}
+		switch s.name {
+		case "third-try-looks":
+			b.Cycles, b.Remembers = 3, false
+		case "slow-last-time": // in its second cycle it does what it remembers of the first
+			b.Cycles, b.Faults = 2, explore.Budget{explore.Pause: 1}
+		}
 		r, err := explore.Run(context.Background(), b, explore.Options{})
 		if err != nil {
 			t.Fatalf("%s: %v", s.name, err)
