@@ -73,7 +73,7 @@ func TestAnswers(t *testing.T) {
 		{"probed", func(r *Result) { r.Probed, r.Bounds.Codes, r.Bounds.TTL = true, r.Bounds.Codes[:1], 12*time.Second },
 			[]string{"DG holds within these bounds"}, "holds within these bounds; the code was tried with clocks and TTLs each 1s up to 24s: what it does only between two of these isn't covered"},
 		{"probed, but not everywhere", func(r *Result) { r.Probed, r.Unprobed, r.Bounds.Codes = true, 1, r.Bounds.Codes[:1] },
-			[]string{"DG holds within these bounds"}, "what it does only between two of these isn't covered, and at some places there was no time for that"},
+			[]string{"DG holds within these bounds"}, "holds within these bounds; the code was tried with clocks and TTLs each 1s up to 24s: what it does only between two of these isn't covered, and at some places there was no time for that"},
 		{"probed, and cut off", func(r *Result) { cut(r); r.Probed, r.Bounds.Codes = true, r.Bounds.Codes[:1] },
 			[]string{"DG not decided"}, "not decided, because the search did not come to its end: it was stopped"},
 		{"a fault without occasion", func(r *Result) {

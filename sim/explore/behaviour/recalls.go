@@ -13,7 +13,7 @@ const (
 	// recallDepth is the number of histories after a probe that are compared so.
 	recallDepth = 240
 	// maxRecalls is the number of pieces of code that are run for that.
-	maxRecalls = 40_000
+	maxRecalls = 15_000
 )
 
 // probeMemories probes a lock that keeps something in its fields at places that were probed: what follows in later
