@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/readings"
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 )
@@ -208,7 +208,7 @@ func (r *Result) resolution(a Answer) string {
 		text += ", and at some places there was no time for that"
 	}
 	return fmt.Sprintf(text,
-		trace.Duration((r.Bounds.TTL / behaviour.ProbesEach).Round(time.Millisecond)), trace.Duration(2*r.Bounds.TTL))
+		trace.Duration((r.Bounds.TTL / readings.ProbesEach).Round(time.Millisecond)), trace.Duration(2*r.Bounds.TTL))
 }
 
 // undecided lists the reasons why it means nothing that the search has found no schedule

@@ -8,14 +8,6 @@ import (
 	"lockstep/sim/process"
 )
 
-// Told is a reading of true time at which code changes its mind that was told what others had written,
-// and the readings of those who wrote it and of the client itself: with one of these it is compared,
-// unless the client has kept one of an earlier cycle.
-type Told struct {
-	At    int64
-	Since []int64
-}
-
 // maxTold is the number of readings of those who write one text, beyond which nothing is known.
 const maxTold = 8
 
@@ -35,7 +27,7 @@ func (f *finder) told(from uint32, v int64, path []edge) {
 		}
 	}
 	slices.Sort(since)
-	t := Told{v, slices.Compact(since)}
+	t := Told{At: v, Since: slices.Compact(since)}
 	if others && !slices.ContainsFunc(f.found.Told, func(o Told) bool { return o.At == v && slices.Equal(o.Since, t.Since) }) {
 		f.found.Told = append(f.found.Told, t)
 	}

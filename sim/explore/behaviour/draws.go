@@ -2,19 +2,15 @@ package behaviour
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"lockstep/sim/explore/intern"
+	"lockstep/sim/explore/readings"
 	"lockstep/sim/process"
 )
-
-// Samples is the number of random numbers that are tried in one draw, besides the least, the
-// middle and the greatest.
-const Samples = 32
 
 // drawing is a draw: the next operation of a thread in a history.
 type drawing struct {
@@ -23,12 +19,12 @@ type drawing struct {
 }
 
 // Draws returns the random numbers, in nanoseconds, between which a search chooses when a
-// thread draws one: the least, the middle and the greatest of the range; and of Samples
+// thread draws one: the least, the middle and the greatest of the range; and of [readings.Samples]
 // others, or of all where the range has no more, one for each different next step of the
 // client. Two sleeps are the same step, and so are commands that differ in whole numbers
 // alone, such as a TTL: there, the greatest and the least make the difference. Where the next
 // step is neither, what the number decides comes later, and all numbers of a range that has
-// no more than Samples are chosen between. Of a range of
+// no more than [readings.Samples] are chosen between. Of a range of
 // whole milliseconds they are whole milliseconds, as the search counts time in these. It
 // fails as [Clients.After] does.
 func (k *Clients) Draws(history uint32, thread int) ([]int64, error) {
@@ -47,13 +43,13 @@ func (k *Clients) Draws(history uint32, thread int) ([]int64, error) {
 		}
 	}
 	seen := map[string]bool{}
-	for i, n := range append(slices.Clone(numbers), samples(below/unit, unit)...) {
+	for i, n := range append(slices.Clone(numbers), readings.Sampled(below/unit, unit)...) {
 		out, err := k.After(Transition{From: history, Thread: at.thread, Seen: Observation{Kind: SawDraw, Value: n}})
 		if err != nil {
 			return nil, err
 		}
 		step := k.stepText(&out)
-		later := below/unit <= Samples && !slices.Contains(numbers, n) && !k.shows(&out, at.thread)
+		later := below/unit <= readings.Samples && !slices.Contains(numbers, n) && !k.shows(&out, at.thread)
 		if i >= len(numbers) && !seen[step] || later {
 			numbers = append(numbers, n)
 		}
@@ -78,21 +74,6 @@ func (k *Clients) shows(out *Outcome, thread uint8) bool {
 
 // Drawn returns the number of draws between whose numbers a search has chosen.
 func (k *Clients) Drawn() int { return k.draws.Len() }
-
-// samples returns the numbers to be tried of a range in some unit: the same each time.
-func samples(below, unit int64) (all []int64) {
-	if below <= Samples {
-		for n := range below {
-			all = append(all, n*unit)
-		}
-		return all
-	}
-	rng := rand.New(rand.NewPCG(uint64(below), 1))
-	for range Samples {
-		all = append(all, rng.Int64N(below)*unit)
-	}
-	return all
-}
 
 // stepText describes an outcome up to the length of sleeps and the numbers in commands.
 func (k *Clients) stepText(out *Outcome) string {

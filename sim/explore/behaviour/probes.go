@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"lockstep/sim/explore/intern"
+	"lockstep/sim/explore/readings"
 	"lockstep/sim/process"
 	"lockstep/sim/redis"
 )
@@ -17,33 +16,6 @@ import (
 // Two readings between which the code's doings are compared may lie on the same side of two
 // thresholds: it changes its mind and back between them, or after both. So the finder also runs
 // code after readings that no schedule has had.
-
-// spans are those that are probed, in milliseconds: seven below a twelfth of a TTL, twelve to a
-// TTL up to two, then fewer, up to twenty days.
-func (k *Clients) spans() (list []int64) {
-	ttl := k.cfg.TTL.Milliseconds()
-	for _, part := range []int64{1200, 480, 240, 120, 60, 40, 24} {
-		list = append(list, ttl/part+1)
-	}
-	for i := int64(1); i <= 2*ProbesEach; i++ {
-		list = append(list, ttl*i/ProbesEach+1)
-	}
-	for _, i := range []int64{3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96} {
-		list = append(list, ttl*i+1)
-	}
-	for _, d := range []time.Duration{time.Hour, 5 * time.Hour, 25 * time.Hour, 8 * 24 * time.Hour, maxProbe} {
-		if ms := d.Milliseconds(); ms > list[len(list)-1] {
-			list = append(list, ms)
-		}
-	}
-	return list
-}
-
-// ProbesEach is the number of spans that are probed in each of two TTLs.
-const ProbesEach = 12
-
-// maxProbe is the longest span that is probed.
-const maxProbe = 20 * 24 * time.Hour
 
 const (
 	// maxProbes is the number of pieces of code that are run for probes. Beyond, places are
@@ -122,54 +94,15 @@ func each(all []candidate, place func(*candidate) string) (first, rest []candida
 	return first, rest
 }
 
-// maxSeconds is the number of seconds of which each is probed where a number may be one of them.
-const maxSeconds = 100
-
-// inSeconds adds to spans in milliseconds those that are probed where a number may be one of seconds:
-// each of the first, and as many of a longer TTL as of one in milliseconds. None is above reach.
-func inSeconds(spans []int64, reach int64) []int64 {
-	list := upTo(min(maxSeconds, reach))
-	for _, span := range spans {
-		list = append(list, span, span/Second)
-	}
-	slices.Sort(list)
-	return slices.DeleteFunc(slices.Compact(list), func(v int64) bool { return v > reach })
-}
-
-func upTo(n int64) (list []int64) {
-	for i := range n {
-		list = append(list, i)
-	}
-	return list
-}
-
 // probePlace is probe for a place that changes its mind a few times. Of one that does so at each
 // second, say, there are more thresholds than a search can stop at.
 func (f *finder) probePlace(from uint32, group []measured, probe func(uint32, []measured)) {
 	before := *f.found
 	probe(from, group)
-	if f.found.since(&before) > fewThresholds {
+	if f.found.Since(&before) > fewThresholds {
 		before.Unprobed, before.Restless = f.found.Unprobed, true
 		*f.found = before
 	}
-}
-
-// since counts the thresholds that were found since others. Those of neighbouring milliseconds count
-// as one: to which of them a rounded sum of readings comes depends on the readings before.
-func (t *Thresholds) since(before *Thresholds) (n int) {
-	var mono []int64
-	for _, r := range t.Mono[len(before.Mono):] {
-		mono = append(mono, int64(r.At))
-	}
-	for _, list := range [][]int64{mono, t.Wall[len(before.Wall):], t.Ages[len(before.Ages):], t.Replies[len(before.Replies):], t.Millis[len(before.Millis):], t.Rounded[len(before.Rounded):], t.Seconds[len(before.Seconds):], t.Stored[len(before.Stored):], t.Server[len(before.Server):]} {
-		list = slices.Sorted(slices.Values(list))
-		for i, v := range list {
-			if i == 0 || v > list[i-1]+1 {
-				n++
-			}
-		}
-	}
-	return n
 }
 
 // probe runs the code after probes between and beyond the readings of a group.
@@ -192,14 +125,14 @@ func (f *finder) probesOf(from uint32, group []measured) (origin int64, list []i
 		origin = int64(f.k.At(from).Read)
 	case SawReply:
 		if f.tells[f.kindOf(f.asked(from, group[0].thread))] {
-			reach = origin + maxProbe.Milliseconds()
+			reach = origin + readings.MaxProbe.Milliseconds()
 			break
 		}
 		origin, reach = 0, group[len(group)-1].value
 	}
-	spans := f.k.spans()
-	if group[0].seen.Kind == SawReply && origin == 0 && reach < max(maxSeconds, f.k.cfg.TTL.Milliseconds()/Second+1) { // that a key lives
-		spans = inSeconds(spans, reach)
+	spans := readings.Spans(f.k.cfg.TTL.Milliseconds())
+	if group[0].seen.Kind == SawReply && origin == 0 && reach < max(readings.MaxSeconds, f.k.cfg.TTL.Milliseconds()/Second+1) { // that a key lives
+		spans = readings.InSeconds(spans, reach)
 	}
 	for _, span := range spans {
 		v := origin + span
@@ -313,21 +246,21 @@ func (f *finder) candidate(at uint32) candidate {
 	for ; at != 0; at = f.k.At(at).parent {
 		h := f.k.At(at)
 		from := len(place)
-		place = append(numbered(place, h.thread), ' ')
-		place = append(numbered(place, h.seen.Kind), ' ')
+		place = append(readings.Numbered(place, h.thread), ' ')
+		place = append(readings.Numbered(place, h.seen.Kind), ' ')
 		roughly = append(roughly, place[from:]...)
-		all = numbered(all, h.client)
+		all = readings.Numbered(all, h.client)
 		if h.seen.Kind == SawReply {
 			text := *f.k.Replies.Value(uint32(h.seen.Value))
 			class, rough := f.class(text)
 			place, roughly, all = append(place, class...), append(roughly, rough...), append(all, text...)
 		} else {
-			all = numbered(append(all, ' '), h.seen.Value)
+			all = readings.Numbered(append(all, ' '), h.seen.Value)
 		}
 		from = len(place)
 		for _, p := range h.Threads[:h.Count] {
-			place = numbered(append(place, '.'), p.Kind)
-			place = numbered(append(place, ' '), p.Mark)
+			place = readings.Numbered(append(place, '.'), p.Kind)
+			place = readings.Numbered(append(place, ' '), p.Mark)
 			if p.Kind == process.OpSend && !p.Over {
 				place = append(place, f.kindOf(p.Command)...)
 			}
@@ -343,11 +276,6 @@ func (f *finder) candidate(at uint32) candidate {
 	return c
 }
 
-// numbered appends a number in decimals.
-func numbered[N ~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32](text []byte, n N) []byte {
-	return strconv.AppendInt(text, int64(n), 10)
-}
-
 // class is a reply without tokens and, if it is no single integer, large numbers; and roughly, what
 // is no short answer counts by its first character.
 func (f *finder) class(text string) (class, roughly string) {
@@ -358,7 +286,7 @@ func (f *finder) class(text string) (class, roughly string) {
 	if strings.HasPrefix(text, ":") && len(text) <= 8 {
 		return text, roughly
 	}
-	if text = f.k.masked(text); len(text) > longText {
+	if text = readings.Masked(text, f.k.tokenAt); len(text) > longText {
 		return text[:1], roughly
 	}
 	return text, roughly
@@ -368,38 +296,12 @@ func (f *finder) class(text string) (class, roughly string) {
 // own, or has one, and no two are alike.
 const longText = 20
 
-// masked is a text with a mark in place of each token, and of each number of more than three digits:
-// a stamp, a span, and not a generation or a count by which code may go another way.
-func (k *Clients) masked(text string) string {
-	var b strings.Builder
-	for at := 0; at < len(text); {
-		end := at
-		for end < len(text) && text[end] >= '0' && text[end] <= '9' {
-			end++
-		}
-		switch token := k.tokenAt(text[end:]); {
-		case end-at > 3:
-			b.WriteByte('#')
-		case end > at:
-			b.WriteString(text[at:end])
-		case token > 0:
-			b.WriteByte('?')
-			end += token
-		default:
-			b.WriteByte(text[at])
-			end++
-		}
-		at = end
-	}
-	return b.String()
-}
-
 // situation describes a question without tokens, large numbers, and how long keys live: a script may
 // decide by a life, or by the time, only in some of them.
 func (f *finder) situation(args []string, snap redis.Snapshot) string {
 	var b strings.Builder
 	add := func(text string) {
-		masked := f.k.masked(text)
+		masked := readings.Masked(text, f.k.tokenAt)
 		if len(masked) > longText && !strings.Contains(masked, "?") {
 			masked = "..."
 		}
@@ -452,11 +354,11 @@ func (f *finder) probeServers(groups map[string][]asked) error {
 		}
 		origin, reach := int64(0), f.k.cfg.TTL.Milliseconds()*2
 		if c.of.kind == ofClock {
-			origin, reach = c.value, c.value+maxProbe.Milliseconds()
+			origin, reach = c.value, c.value+readings.MaxProbe.Milliseconds()
 		}
-		spans := f.k.spans()
+		spans := readings.Spans(f.k.cfg.TTL.Milliseconds())
 		if c.of.kind == ofStored { // in seconds, maybe
-			spans = append(spans, upTo(min(maxSeconds, reach/1000))...)
+			spans = append(spans, readings.UpTo(min(readings.MaxSeconds, reach/1000))...)
 			slices.Sort(spans)
 		}
 		lo := origin

@@ -3,6 +3,8 @@ package behaviour
 import (
 	"fmt"
 	"slices"
+
+	"lockstep/sim/explore/readings"
 )
 
 // A reading may be kept in a field, or what the code made of it, and decide in a later cycle. Few of the histories
@@ -86,7 +88,7 @@ func (f *finder) oneOfEach(p *pair, probe measured) (list []edge) {
 	for _, x := range f.childrenOf(p) {
 		kind := fmt.Sprint(x.thread, " ", x.seen.Kind)
 		if x.seen.Kind == SawReply {
-			kind += f.k.masked(*f.k.Replies.Value(uint32(x.seen.Value)))
+			kind += readings.Masked(*f.k.Replies.Value(uint32(x.seen.Value)), f.k.tokenAt)
 		}
 		i, known := place[kind]
 		switch {

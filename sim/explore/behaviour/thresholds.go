@@ -11,51 +11,19 @@ import (
 
 	"lockstep/sim/explore/alike"
 	"lockstep/sim/explore/intern"
+	"lockstep/sim/explore/readings"
 	"lockstep/sim/process"
 	"lockstep/sim/redis"
 	"lockstep/sim/resp"
 	"lockstep/sim/trace"
 )
 
-// Thresholds are the values at which code changes its mind: on either side of such a value of
-// a clock or of a key's remaining life it does different things. Each is the least value of
-// the upper side.
-type Thresholds struct {
-	Mono    []Reading // readings of a monotonic clock
-	Wall    []int64   // readings of a wall clock, in milliseconds since the Epoch
-	Ages    []int64   // spans between two such readings of one client, by which it decides
-	Seconds []int64   // those from the beginning of the first's second, of code that counts in seconds
-	Replies []int64   // integers in a reply that tells how long a key still lives, in milliseconds or in seconds
-	Millis  []int64   // those in a reply to PTTL, and
-	Rounded []int64   // in one to TTL, which rounds to seconds
-	Stored  []int64   // integers in a reply, or in a record, that tell how long something lived or took when they were stored
-	Left    []int64   // remaining lives of a key at which a server answers otherwise, in milliseconds
-	Longer  []int64   // those at which it merely lets the key live longer, or less long, than it would have
-	Server  []int64   // instants at which it does, in milliseconds since the start of the run
-	Read    []int64   // the instants of true time that were read
-	Told    []Told    // those of Wall of which it is known who wrote what the code has seen
-	// Cut is set if there was too much to compare, so that a threshold may be missing.
-	Cut bool
-	// Rounds is set if code puts a rounded number into a text with more. Then a threshold may
-	// be missing, too.
-	Rounds bool
-	// Unprobed are the places in the code at which it was not run after readings that no schedule
-	// has had, because there was no time.
-	Unprobed int
-	// Measured says where code waits, or lets a record live, for the longer the longer something has taken.
-	Measured string
-	// Restless is set if code at one place changes its mind at more values than can be instants.
-	Restless bool
-	Probed   bool // there is such a place: client code reads a clock, or how long a key still lives
-}
-
-// Reading is a threshold of a monotonic clock.
-type Reading struct {
-	At      int32   // milliseconds since the first reading: see Memory
-	Last    int32   // the client's reading before
-	Nth     int     // how many readings there were before in the cycle
-	Earlier []int32 // and all before it, if those of earlier cycles count
-}
+// The values at which code changes its mind.
+type (
+	Thresholds = readings.Thresholds
+	Reading    = readings.Reading
+	Told       = readings.Told
+)
 
 // Thresholds looks for values at which the code changes its mind. Wherever the same code has
 // been run after two readings and has done different things, at once or later after equal
@@ -396,7 +364,7 @@ func (f *finder) bisect(from uint32, a, b measured, p *pair) error {
 func (f *finder) keep(from uint32, a measured, lo, v int64, path []edge) {
 	t := f.found
 	h := f.k.At(from)
-	switch r := (Reading{int32(v), h.Read, f.readings(from), h.Earlier}); a.seen.Kind {
+	switch r := (Reading{At: int32(v), Last: h.Read, Nth: f.readings(from), Earlier: h.Earlier}); a.seen.Kind {
 	case SawWall:
 		if age, seconds := f.age(from, a, lo, v, path); age > 0 {
 			list := &t.Ages

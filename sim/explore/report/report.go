@@ -11,8 +11,8 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
-	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/explore/bounds"
+	"lockstep/sim/explore/readings"
 	"lockstep/sim/explore/space"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -261,7 +261,7 @@ func Effort(r *explore.Result) []Item {
 	}
 	if r.Draws > 0 {
 		items = append(items, Item{"draws", fmt.Sprintf("a random number is the least, the middle or the greatest of its range, or one of %d others that leads to another next step",
-			behaviour.Samples)})
+			readings.Samples)})
 	}
 	if len(r.Branches) > 0 {
 		items = append(items, Item{"clocks", fmt.Sprintf("at %s since a cycle's first look at a clock the lock's code changes its mind: at multiples of %s on both sides of that, either was followed",

@@ -1,0 +1,178 @@
+// Package readings has the values of clocks, lives and draws that a search tries, and those at which code was
+// seen to change its mind.
+package readings
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Thresholds are the values at which code changes its mind: on either side of such a value of
+// a clock or of a key's remaining life it does different things. Each is the least value of
+// the upper side.
+type Thresholds struct {
+	Mono    []Reading // readings of a monotonic clock
+	Wall    []int64   // readings of a wall clock, in milliseconds since the Epoch
+	Ages    []int64   // spans between two such readings of one client, by which it decides
+	Seconds []int64   // those from the beginning of the first's second, of code that counts in seconds
+	Replies []int64   // integers in a reply that tells how long a key still lives, in milliseconds or in seconds
+	Millis  []int64   // those in a reply to PTTL, and
+	Rounded []int64   // in one to TTL, which rounds to seconds
+	Stored  []int64   // integers in a reply, or in a record, that tell how long something lived or took when they were stored
+	Left    []int64   // remaining lives of a key at which a server answers otherwise, in milliseconds
+	Longer  []int64   // those at which it merely lets the key live longer, or less long, than it would have
+	Server  []int64   // instants at which it does, in milliseconds since the start of the run
+	Read    []int64   // the instants of true time that were read
+	Told    []Told    // those of Wall of which it is known who wrote what the code has seen
+	// Cut is set if there was too much to compare, so that a threshold may be missing.
+	Cut bool
+	// Rounds is set if code puts a rounded number into a text with more. Then a threshold may
+	// be missing, too.
+	Rounds bool
+	// Unprobed are the places in the code at which it was not run after readings that no schedule
+	// has had, because there was no time.
+	Unprobed int
+	// Measured says where code waits, or lets a record live, for the longer the longer something has taken.
+	Measured string
+	// Restless is set if code at one place changes its mind at more values than can be instants.
+	Restless bool
+	Probed   bool // there is such a place: client code reads a clock, or how long a key still lives
+}
+
+// Reading is a threshold of a monotonic clock.
+type Reading struct {
+	At      int32   // milliseconds since the first reading: see Memory
+	Last    int32   // the client's reading before
+	Nth     int     // how many readings there were before in the cycle
+	Earlier []int32 // and all before it, if those of earlier cycles count
+}
+
+// Told is a reading of true time at which code changes its mind that was told what others had written,
+// and the readings of those who wrote it and of the client itself: with one of these it is compared,
+// unless the client has kept one of an earlier cycle.
+type Told struct {
+	At    int64
+	Since []int64
+}
+
+// Since counts the thresholds that were found since others. Those of neighbouring milliseconds count
+// as one: to which of them a rounded sum of readings comes depends on the readings before.
+func (t *Thresholds) Since(before *Thresholds) (n int) {
+	var mono []int64
+	for _, r := range t.Mono[len(before.Mono):] {
+		mono = append(mono, int64(r.At))
+	}
+	for _, list := range [][]int64{mono, t.Wall[len(before.Wall):], t.Ages[len(before.Ages):], t.Replies[len(before.Replies):], t.Millis[len(before.Millis):], t.Rounded[len(before.Rounded):], t.Seconds[len(before.Seconds):], t.Stored[len(before.Stored):], t.Server[len(before.Server):]} {
+		list = slices.Sorted(slices.Values(list))
+		for i, v := range list {
+			if i == 0 || v > list[i-1]+1 {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// Spans are those that are probed of a TTL in milliseconds: seven below a twelfth of a TTL, twelve to a
+// TTL up to two, then fewer, up to twenty days.
+func Spans(ttl int64) (list []int64) {
+	for _, part := range []int64{1200, 480, 240, 120, 60, 40, 24} {
+		list = append(list, ttl/part+1)
+	}
+	for i := int64(1); i <= 2*ProbesEach; i++ {
+		list = append(list, ttl*i/ProbesEach+1)
+	}
+	for _, i := range []int64{3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96} {
+		list = append(list, ttl*i+1)
+	}
+	for _, d := range []time.Duration{time.Hour, 5 * time.Hour, 25 * time.Hour, 8 * 24 * time.Hour, MaxProbe} {
+		if ms := d.Milliseconds(); ms > list[len(list)-1] {
+			list = append(list, ms)
+		}
+	}
+	return list
+}
+
+// ProbesEach is the number of spans that are probed in each of two TTLs.
+const ProbesEach = 12
+
+// MaxProbe is the longest span that is probed.
+const MaxProbe = 20 * 24 * time.Hour
+
+const second = 1000 // in milliseconds
+
+// MaxSeconds is the number of seconds of which each is probed where a number may be one of them.
+const MaxSeconds = 100
+
+// InSeconds adds to spans in milliseconds those that are probed where a number may be one of seconds:
+// each of the first, and as many of a longer TTL as of one in milliseconds. None is above reach.
+func InSeconds(spans []int64, reach int64) []int64 {
+	list := UpTo(min(MaxSeconds, reach))
+	for _, span := range spans {
+		list = append(list, span, span/second)
+	}
+	slices.Sort(list)
+	return slices.DeleteFunc(slices.Compact(list), func(v int64) bool { return v > reach })
+}
+
+// UpTo lists the numbers from 0 on that are below n.
+func UpTo(n int64) (list []int64) {
+	for i := range n {
+		list = append(list, i)
+	}
+	return list
+}
+
+// Samples is the number of random numbers that are tried in one draw, besides the least, the
+// middle and the greatest.
+const Samples = 32
+
+// Sampled returns the numbers to be tried of a range in some unit: the same each time.
+func Sampled(below, unit int64) (all []int64) {
+	if below <= Samples {
+		for n := range below {
+			all = append(all, n*unit)
+		}
+		return all
+	}
+	rng := rand.New(rand.NewPCG(uint64(below), 1))
+	for range Samples {
+		all = append(all, rng.Int64N(below)*unit)
+	}
+	return all
+}
+
+// Numbered appends a number in decimals.
+func Numbered[N ~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32](text []byte, n N) []byte {
+	return strconv.AppendInt(text, int64(n), 10)
+}
+
+// Masked is a text with a mark in place of each token, and of each number of more than three digits:
+// a stamp, a span, and not a generation or a count by which code may go another way.
+// tokenAt returns the length of the token with which a text begins, or 0.
+func Masked(text string, tokenAt func(string) int) string {
+	var b strings.Builder
+	for at := 0; at < len(text); {
+		end := at
+		for end < len(text) && text[end] >= '0' && text[end] <= '9' {
+			end++
+		}
+		switch token := tokenAt(text[end:]); {
+		case end-at > 3:
+			b.WriteByte('#')
+		case end > at:
+			b.WriteString(text[at:end])
+		case token > 0:
+			b.WriteByte('?')
+			end += token
+		default:
+			b.WriteByte(text[at])
+			end++
+		}
+		at = end
+	}
+	return b.String()
+}
