@@ -469,7 +469,7 @@ func TestPageAsks(t *testing.T) {
 	testenv.Long(t)
 	b := openBrowser(t)
 	run := record(t, "naive-del", "late-release")
-	questions := read(run).Questions()
+	questions := read(run).QuestionsApart()
 	if len(questions) < 2 {
 		t.Fatalf("%d questions", len(questions))
 	}

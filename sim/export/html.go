@@ -83,7 +83,7 @@ func (p Page) contents(t *trace.Trace) (d *drawing, film *pageData, other string
 	if p.Other == nil {
 		d = draw(t, true)
 		film = d.film()
-		film.ask(d.Questions())
+		film.ask(d.QuestionsApart())
 		return d, film, ""
 	}
 	runs := [2]*annotated{read(t), read(p.Other)}
@@ -98,7 +98,7 @@ func (p Page) contents(t *trace.Trace) (d *drawing, film *pageData, other string
 	} else if film.Poster == breaks {
 		film.Poster = strings.TrimSuffix(breaks, ".") + "; " + below.Strategy + " breaks in no other way in this run."
 	}
-	film.ask(d.Questions())
+	film.ask(d.QuestionsApart())
 	return d, film, below.canvas("-2")
 }
 
@@ -321,7 +321,7 @@ func (d *drawing) film() *pageData {
 	f := &pageData{Trace: d.Trace, Chapters: []chapter{}, Breaks: []breach{}, Sources: []source{}, Questions: []question{}, Legend: d.signs(), Hidden: hiddenWords}
 	expectation, _ := d.Expectation()
 	f.Expected = sentence(expectation)
-	questions := d.Questions()
+	questions := d.QuestionsApart()
 	for i := range d.Notes {
 		n := &d.Notes[i]
 		pos := d.Before(n.Seq)

@@ -23,6 +23,7 @@ type Question struct {
 	Right   int
 	Why     string        // the event or the state that proves the answer
 	Script  bool          // it is one of the script's
+	Note    int           // of one of the script's: the Index of its note
 	Then    string        // what it says at the answer, if that differs
 	Said    int           // of one of the script's: the position of its words, or that of an answer after them
 	At      time.Duration // of one of the script's: the instant of that
@@ -38,7 +39,8 @@ const mostOfAKind = 2
 // those of the script, and those about what decides the run: whether a client gets the lock
 // that another one believes to hold, what a release does to a record that is no longer its
 // own, and whether the store takes a late write. A run with none of these asks what will
-// come of it. None of them but the script's is asked while another one is open.
+// come of it. None of them but the script's is asked while another one is open, and none but the script's shares a position with
+// another one.
 func (t *Timeline) Questions() []Question {
 	q := quiz{Timeline: t, s: t.NewState()}
 	for i := range t.Notes {
@@ -63,13 +65,23 @@ func (t *Timeline) Questions() []Question {
 	if len(q.all) == 0 && t.Last() > 1 {
 		q.outcome(q.firstFault(), "What will come of this?")
 	}
-	q.spread()
-	slices.SortStableFunc(q.all, func(a, b Question) int { return a.Pos - b.Pos })
-	return slices.CompactFunc(q.all, func(a, b Question) bool { return a.Pos == b.Pos })
+	return q.sorted()
 }
 
-// spread gives each question of the script a position of its own, as there is one at a time on a screen: the later one is
+// QuestionsApart are the questions for a view that asks only one at a position: of several that the script asks at one, each later one is
 // asked at the next that is free before its answer, or else the one before it at the last that is free.
+func (t *Timeline) QuestionsApart() []Question {
+	q := quiz{Timeline: t, all: t.Questions()}
+	q.spread()
+	return q.sorted()
+}
+
+// sorted are the questions in the order of asking.
+func (q *quiz) sorted() []Question {
+	slices.SortStableFunc(q.all, func(a, b Question) int { return a.Pos - b.Pos })
+	return slices.CompactFunc(q.all, func(a, b Question) bool { return a.Pos == b.Pos && !(a.Script && b.Script) })
+}
+
 func (q *quiz) spread() {
 	taken := func(pos int) bool { return slices.ContainsFunc(q.all, func(o Question) bool { return o.Pos == pos }) }
 	for i := range q.all {
@@ -113,7 +125,7 @@ type quiz struct {
 // refusal before that shows the answer, asked of that instant, and answered there.
 func (q *quiz) script(n *trace.Note) {
 	at := q.Before(n.Seq)
-	asked := Question{Pos: q.PreviousChapter(at), Until: at, Script: true, Then: n.Prose(), Said: at, At: n.At}
+	asked := Question{Pos: q.PreviousChapter(at), Until: at, Script: true, Note: n.Index, Then: n.Prose(), Said: at, At: n.At}
 	switch n.About {
 	case "verdict":
 		q.verdict(&asked)

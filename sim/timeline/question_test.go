@@ -433,8 +433,11 @@ func TestEachQuestionOfAScriptIsAsked(t *testing.T) {
 		"of a verdict and more": begin + "  - ask: Does it go well?\n    answer: verdict\n  - ask: What is stored?\n    answer: record\n  - resume: A\n  - run: A\n",
 	} {
 		for _, lock := range []string{"naive-del", "setpx-lua", "fenced", "setnx", "redlock"} {
-			asked, seen := 0, map[int]bool{}
-			for _, q := range runOf(t, lock, script).Questions() {
+			asked, seen, tl := 0, map[int]bool{}, runOf(t, lock, script)
+			if all := tl.Questions(); len(all) < strings.Count(script, "ask:") || !slices.IsSortedFunc(all, func(a, b timeline.Question) int { return a.Pos - b.Pos }) {
+				t.Errorf("%s, %s: questions %+v", name, lock, all)
+			}
+			for _, q := range tl.QuestionsApart() {
 				if q.Script {
 					asked++
 				}

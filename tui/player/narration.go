@@ -51,6 +51,9 @@ func (p *Player) story(width int, whole, listed bool) told.Story {
 	early := p.quiz.Early(p.Pos)
 	if early {
 		p.quiz.Judge(&t, p.Pos, p.teller())
+		if p.quiz.More(p.Pos) {
+			return told.Story{Lines: t.Lines, Scrolls: p.Scrolls, Width: width - 1, More: p.more}
+		}
 		t.Gap()
 	}
 	p.tellCause(&t)
@@ -75,7 +78,7 @@ func (p *Player) story(width int, whole, listed bool) told.Story {
 		t.Add(draw.Dim, "", text)
 	}
 	marked := ""
-	for _, n := range p.Run.Said(p.Pos) {
+	for _, n := range p.quiz.Said(p.Pos) {
 		if n.Kind == trace.NoteAsk && n.Answer != "" || n.Kind == trace.NoteMissed && p.forClass() { // it was asked before: see quiz; or it is for the author
 			continue
 		}

@@ -23,8 +23,9 @@ func (p *Player) Advance() bool {
 	if p.LeaveEvidence() { // else it would walk once more through what has been seen
 		return true
 	}
-	p.quiz.Answer(p.Pos, quiz.None)
-	p.goTo(p.quiz.NextTold(p.Pos, p.forClass()))
+	if !p.quiz.GoOn(p.Pos) {
+		p.goTo(p.quiz.NextTold(p.Pos, p.forClass()))
+	}
 	return true
 }
 

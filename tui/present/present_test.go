@@ -914,6 +914,53 @@ func TestDigitsPredict(t *testing.T) {
 	}
 }
 
+// Questions in a row are asked one after another where the words before them stand, answered one after another, and only then comes the
+// violation that shows the answers. Words behind a question are told after it.
+func TestEachQuestionIsAskedAndAnsweredByItself(t *testing.T) {
+	a, p := openOwn(t, `title: Redis is full
+setup:
+  clients: {A: {work: 3s}, B: {work: 2s}}
+script:
+  - say: A reads.
+  - run: A
+    to: read
+  - ask: What comes of a full Redis?
+    answer: verdict
+  - say: Redis throws the key away.
+  - evict: n1
+  - say: B comes.
+  - run: B
+    to: read
+  - ask: Who believes?
+    answer: holders
+  - ask: Whose record is it?
+    answer: record
+  - run: [A, B]
+`, "setpx-lua")
+	const all = "What comes of a full Redis?|1 nothing goes wrong|Redis throws the key away.|Still open: What comes|B comes.|Who believes?|Whose record is it?|1 nobody|1 no client's record|A and B.|B's record.|!! DG: "
+	at := -1
+	for i, want := range []string{
+		"What comes of a full Redis?|1 nothing goes wrong",
+		"What comes of a full Redis?|Redis throws the key away.|Still open: What comes",
+		"B comes.|Who believes?|1 nobody",
+		"B comes.|Who believes?|Whose record is it?|1 no client's record",
+		"Who believes?|A and B.",
+		"Who believes?|Whose record is it?|A and B.|B's record.|!! DG: ",
+	} {
+		a.Press("enter")
+		v, before := tuitest.Unwrapped(a.View()), at
+		at = p.Pos
+		for _, text := range strings.Split(all, "|") {
+			if is := strings.Contains(v, text); is != slices.Contains(strings.Split(want, "|"), text) {
+				t.Errorf("after %d keys, at %d: %q is shown: %t\n%s", i+1, p.Pos, text, is, a.View())
+			}
+		}
+		if stays := i == 1 || i == 3 || i == 5; (before == at) != stays {
+			t.Errorf("key %d leads from %d to %d", i+1, before, at)
+		}
+	}
+}
+
 // The end of a run lists who held the lock when, where there is room.
 func TestEndListsTheHolders(t *testing.T) {
 	for _, h := range []int{40, 20} {

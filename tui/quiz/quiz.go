@@ -18,20 +18,31 @@ import (
 type Quiz struct {
 	run     *timeline.Timeline
 	all     []timeline.Question
-	guesses map[int]int // by the position of the question: the choice, or None to be shown it
-	stays   bool        // for a room: each is asked up to its answer, and not only where it is asked first; and without numbers of events
+	guesses map[id]int   // the choice, or None to be shown the answer
+	on      map[int]int  // by position: how often the reader has gone on there to a further answer
+	behind  map[int]bool // the positions at which the reader has gone on to the words behind the question
+	stays   bool         // for a room: each is asked up to its answer, and not only where it is asked first; and without numbers of events
 }
+
+// id tells the questions of a run apart: those of its script can stand at one position.
+type id struct{ pos, note int }
+
+func idOf(q *timeline.Question) id { return id{q.Pos, q.Note} }
 
 // None is no choice.
 const None = -1
 
 // Of is the quiz of a run.
 func Of(run *timeline.Timeline) *Quiz {
-	return &Quiz{run: run, all: run.Questions(), guesses: map[int]int{}}
+	z := Without(run)
+	z.all = run.Questions()
+	return z
 }
 
 // Without is a run in which nothing is asked.
-func Without(run *timeline.Timeline) *Quiz { return &Quiz{run: run, guesses: map[int]int{}} }
+func Without(run *timeline.Timeline) *Quiz {
+	return &Quiz{run: run, guesses: map[id]int{}, on: map[int]int{}, behind: map[int]bool{}}
+}
 
 // All are the questions, in the order of asking.
 func (z *Quiz) All() []timeline.Question { return z.all }
@@ -66,14 +77,59 @@ func (z *Quiz) OnlyFew() {
 // of events, and so the questions have none.
 func (z *Quiz) Stay() { z.stays = true }
 
-// At is the question that is asked at a position, of several the one that was asked last, or nil.
-func (z *Quiz) At(pos int) *timeline.Question {
-	for i := len(z.all) - 1; i >= 0; i-- {
-		if q := &z.all[i]; q.Pos == pos || z.stays && q.Pos < pos && pos < q.Until {
+// At is the question that is asked at a position, or nil: of several that a script asks there the first without an answer, and else
+// the one that was asked last. None is asked while an answer is still to be told there.
+func (z *Quiz) At(pos int) (at *timeline.Question) {
+	if z.More(pos) {
+		return nil
+	}
+	for i := range z.all {
+		switch q := &z.all[i]; {
+		case q.Pos == pos && !z.answered(q):
 			return q
+		case q.Pos == pos || z.stays && q.Pos < pos && pos < q.Until:
+			at = q
 		}
 	}
-	return nil
+	return at
+}
+
+// More reports whether a room is told a further answer at a position when it goes on: each is told by itself, and the last one with
+// what else there is to tell.
+func (z *Quiz) More(pos int) bool { return z.stays && z.on[pos]+1 < len(z.due(pos)) }
+
+// Said are the script's words at a position. Those behind a question that is asked among them wait until the reader goes on.
+func (z *Quiz) Said(pos int) []trace.Note {
+	said, q := z.run.Said(pos), z.At(pos)
+	if q == nil || q.Pos != pos || z.behind[pos] {
+		return said
+	}
+	asked := slices.IndexFunc(said, func(n trace.Note) bool { return n.Kind == trace.NoteAsk && n.Index == q.Note })
+	if asked < 0 || z.run.Before(said[asked].Seq) != pos {
+		return said
+	}
+	return append(said[:asked:asked], slices.DeleteFunc(slices.Clone(said[asked:]), func(n trace.Note) bool { return n.Kind == trace.NoteSay })...)
+}
+
+// GoOn has the reader go on at a position, which gives up the question at hand. It reports whether there is more to tell at the
+// position itself: a further answer, a further question, or words behind a question.
+func (z *Quiz) GoOn(pos int) (more bool) {
+	if z.More(pos) {
+		z.on[pos]++
+		return true
+	}
+	if q := z.Open(pos); q != nil {
+		z.guesses[idOf(q)] = None
+		if z.Open(pos) != nil && q.Pos == pos {
+			return true
+		}
+	}
+	z.Answer(pos, None)
+	if len(z.Said(pos)) == len(z.run.Said(pos)) {
+		return false
+	}
+	z.behind[pos] = true
+	return true
 }
 
 // begins reports whether a question is asked at a position for the first time.
@@ -90,21 +146,24 @@ func (z *Quiz) Open(pos int) *timeline.Question {
 }
 
 func (z *Quiz) answered(q *timeline.Question) bool {
-	_, is := z.guesses[q.Pos]
+	_, is := z.guesses[idOf(q)]
 	return is
 }
 
 // GivenUp reports whether the question at a position was passed without an answer of the reader's.
 func (z *Quiz) GivenUp(pos int) bool {
 	q := z.At(pos)
-	return q != nil && z.answered(q) && z.guesses[q.Pos] == None
+	return q != nil && z.answered(q) && z.guesses[idOf(q)] == None
 }
 
-// Answer takes the reader's prediction of the question at a position, or None to be shown it. The first
+// Answer takes the reader's prediction of the question at a position, or None to be shown it and all others there. The first
 // one stays.
 func (z *Quiz) Answer(pos, choice int) {
-	if q := z.Open(pos); q != nil {
-		z.guesses[q.Pos] = choice
+	for q := z.Open(pos); q != nil; q = z.Open(pos) {
+		z.guesses[idOf(q)] = choice
+		if choice != None {
+			return
+		}
 	}
 }
 
@@ -219,16 +278,17 @@ func (z *Quiz) Ask(t *draw.Paragraphs, pos int, by *Teller) {
 	if q == nil {
 		return
 	}
-	t.Gap()
-	text := draw.Either(z.stays && q.Spoken != "", q.Spoken, q.Text)
-	guess, answered := z.guesses[q.Pos]
-	said := ""
-	if answered && guess != None {
-		said = "You say: " + q.Choices[guess] + "."
+	for i := range z.all {
+		if o := &z.all[i]; o.Pos == pos && o != q && z.answered(o) {
+			t.Gap()
+			z.open(t, o)
+		}
 	}
+	t.Gap()
+	text, said := z.worded(q), z.said(q)
 	switch on := by.Enter + " goes on: the run will tell."; {
-	case answered && q.Pos < pos:
-		t.Add(draw.Strong, "? ", strings.TrimSpace("Still open: "+text+" "+said))
+	case z.answered(q) && (q.Pos < pos || z.behind[pos]):
+		z.open(t, q)
 	case said != "":
 		t.Add(draw.Strong, "? ", text)
 		t.Add(draw.Strong, "  ", said+" "+on)
@@ -244,6 +304,23 @@ func (z *Quiz) Ask(t *draw.Paragraphs, pos int, by *Teller) {
 	}
 }
 
+// open says of a question that has been asked before that its answer is still to come.
+func (z *Quiz) open(t *draw.Paragraphs, q *timeline.Question) {
+	t.Add(draw.Strong, "? ", strings.TrimSpace("Still open: "+z.worded(q)+" "+z.said(q)))
+}
+
+func (z *Quiz) worded(q *timeline.Question) string {
+	return draw.Either(z.stays && q.Spoken != "", q.Spoken, q.Text)
+}
+
+// said is the reader's answer to a question, or nothing.
+func (z *Quiz) said(q *timeline.Question) string {
+	if guess, answered := z.guesses[idOf(q)]; answered && guess != None {
+		return "You say: " + q.Choices[guess] + "."
+	}
+	return ""
+}
+
 // choices are the answers to choose from, in one paragraph.
 func (z *Quiz) choices(q *timeline.Question) string {
 	var b strings.Builder
@@ -255,27 +332,42 @@ func (z *Quiz) choices(q *timeline.Question) string {
 }
 
 // Judge tells of the answers at a position: of those that its event decides, how the reader's was, and of
-// those to the script's own questions what they are, as they are part of its story.
+// those to the script's own questions what they are, as they are part of its story. A room is told one, and a further one each time
+// that it goes on.
 func (z *Quiz) Judge(t *draw.Paragraphs, pos int, by *Teller) {
-	for i := range z.all {
-		switch q := &z.all[i]; {
-		case q.Until == pos && z.answered(q):
-			t.Gap()
+	due := z.due(pos)
+	if z.More(pos) {
+		due = due[:z.on[pos]+1]
+	}
+	for _, q := range due {
+		t.Gap()
+		if q.Until == pos && z.answered(q) {
 			z.judge(t, q, by)
-		case q.Script && q.Said == pos && !(z.early(q) && z.answered(q)): // else it has been told
-			t.Gap()
-			t.Add(draw.Good, "", z.untold(q))
-			if q.Until == pos && !by.Known(q.Why) {
-				t.Add(draw.Plain, "  ", q.Why)
-			}
+			continue
+		}
+		t.Add(draw.Good, "", z.untold(q))
+		if q.Until == pos && !by.Known(q.Why) {
+			t.Add(draw.Plain, "  ", q.Why)
 		}
 	}
 }
 
-// Early reports whether a script's question is answered at a position before its words, where a violation
-// shows the answer: then the answer is to be told before the violation.
+// due are the questions whose answers are told at a position, in the order of asking.
+func (z *Quiz) due(pos int) (all []*timeline.Question) {
+	for i := range z.all {
+		q := &z.all[i]
+		told := z.early(q) && z.answered(q) // before its words
+		if q.Until == pos && z.answered(q) || q.Script && q.Said == pos && !told {
+			all = append(all, q)
+		}
+	}
+	return all
+}
+
+// Early reports whether the answers at a position are told before all else: a further one is to come there, or one is told before the
+// words of a script's question, where a violation shows it.
 func (z *Quiz) Early(pos int) bool {
-	return slices.ContainsFunc(z.all, func(q timeline.Question) bool { return q.Until == pos && z.early(&q) && z.answered(&q) })
+	return z.More(pos) || slices.ContainsFunc(z.all, func(q timeline.Question) bool { return q.Until == pos && z.early(&q) && z.answered(&q) })
 }
 
 func (z *Quiz) early(q *timeline.Question) bool { return q.Script && q.Until < q.Said }
@@ -283,7 +375,7 @@ func (z *Quiz) early(q *timeline.Question) bool { return q.Script && q.Until < q
 // judge judges an answer, and explains the right one.
 func (z *Quiz) judge(t *draw.Paragraphs, q *timeline.Question, by *Teller) {
 	right := q.Choices[q.Right]
-	switch g := z.guesses[q.Pos]; g {
+	switch g := z.guesses[idOf(q)]; g {
 	case None:
 		t.Add(draw.Good, "", z.truth(q))
 	case q.Right:
