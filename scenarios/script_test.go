@@ -396,7 +396,8 @@ func TestQuestionBehindItsAnswer(t *testing.T) {
 		want               []string
 	}{
 		{"it is still to come", "naive-del", late + asked + "  - run: A\n", nil},
-		{"worse can follow", "naive-del", late + "  - run: A\n" + asked + "  - run: B\n", nil},
+		{"worse can follow", "naive-del", late + "  - run: A\n" + asked + "  - run: B\n", []string{fmt.Sprintf("test.yaml:%d: where this question is asked, "+
+			"the screen shows FR already under naive-del, which rules out some of its choices. Above line %d none is ruled out.", at(late+"  - run: A\n"), at("  - say: A.\n"))}},
 		{"the harm is done", "setpx-lua", stale + "  - run: A\n" + asked, []string{fmt.Sprintf("test.yaml:%d: this question stands behind its answer under setpx-lua: "+
 			"SW, the worst that can happen, is shown at 13.006s, by #33. Move it above line %d: it is asked there.", at(stale+"  - run: A\n"), at(stale))}},
 		{"no harm is done", "setpx-lua", late + "  - run: A\n" + asked + "  - run: B\n", nil},

@@ -143,6 +143,9 @@ func (q *quiz) script(n *trace.Note) {
 	}
 	text, after := q.moment(&asked, n.About == "record")
 	asked.Text = text + ": " + asked.Then
+	if by := q.carriedOut(asked.Pos, asked.Until); after == nil && n.About == "record" && by != nil {
+		asked.Text = text + behind(q.Timeline, by) + ": " + asked.Then
+	}
 	if after != nil {
 		asked.Spoken = q.spoken(after) + ": " + asked.Then
 		asked.Text = fmt.Sprintf("%s, right after event #%d of %d: %s", text, after.Seq, q.Event(q.Last()).Seq, asked.Then)
@@ -169,11 +172,32 @@ func (q *quiz) moment(asked *Question, record bool) (text string, after *trace.E
 	return text, nil
 }
 
+// carriedOut is the last command of a client that may write, and that the only server carries out in the instant of an answer and since
+// its question, or nil. Before it there may have been another answer, so the question says that it is asked of the moment after it:
+// whether or not it changes anything, which would be the answer.
+func (q *quiz) carriedOut(asked, until int) *trace.Event {
+	for pos := until; pos > asked && q.When(pos) == q.When(until) && len(q.s.Primary) == 1; pos-- {
+		if e := q.Event(pos); e.Kind == trace.KindExecute && e.Client != trace.None && !e.Unrun() && len(e.Args) > 0 && !reads(e.Args) {
+			return e
+		}
+	}
+	return nil
+}
+
+// behind says that it is asked of the moment after a command.
+func behind(t *Timeline, e *trace.Event) string {
+	name := strings.ToUpper(e.Args[0])
+	if strings.HasPrefix(name, "EVAL") {
+		name = "script"
+	}
+	return fmt.Sprintf(", after %s's %s", t.Clients[e.Client], name)
+}
+
 // spoken is the moment after an event in words: that of a command by its name. What other events are would be the answer.
 func (q *quiz) spoken(after *trace.Event) string {
 	text := "At " + trace.Brief(after.At)
 	if after.Kind == trace.KindExecute && after.Client != trace.None && len(after.Args) > 0 {
-		text += fmt.Sprintf(", right after %s's %s arrives", q.Clients[after.Client], strings.ToUpper(after.Args[0]))
+		text += behind(q.Timeline, after)
 	}
 	return text
 }
@@ -205,11 +229,12 @@ func (t *Timeline) Undecided(at int) int {
 	return at
 }
 
-// Late is a script's question for the verdict that stands behind its answer.
+// Late is a script's question for the verdict that stands behind its answer, or behind a violation that rules out some of its choices.
 type Late struct {
-	Note int    // its place among the notes of the run
-	Why  string // by what the verdict is known there: see [Timeline.Decided]
-	Told int    // the Index of the note that has been told last where the question is asked; 0 if there is none
+	Note  int           // its place among the notes of the run
+	Why   string        // by what the verdict is known there: see [Timeline.Decided]; empty if it isn't
+	Shown trace.Verdict // the violations that are on the screen then, if it isn't
+	Told  int           // the Index of the note that has been told last where it is asked, or where no choice is ruled out; 0 if there is none
 }
 
 // LateQuestions are such questions of a run, in its order.
@@ -224,19 +249,33 @@ func LateQuestions(t *trace.Trace) (all []Late) {
 			run = New(t)
 		}
 		at := run.Before(n.Seq)
-		why := run.Decided(at)
-		if why == "" {
-			continue
+		late, place := Late{Note: i, Why: run.Decided(at)}, run.Undecided(at)
+		if late.Why == "" {
+			if late.Shown = run.harmful(at); late.Shown == nil {
+				continue
+			}
+			for len(run.harmful(place)) > 0 {
+				place = run.PreviousChapter(place)
+			}
 		}
-		late := Late{Note: i, Why: why}
 		for j := range t.Notes {
-			if told := &t.Notes[j]; run.Before(told.Seq) <= run.Undecided(at) {
+			if told := &t.Notes[j]; run.Before(told.Seq) <= place {
 				late.Told = max(late.Told, told.Index)
 			}
 		}
 		all = append(all, late)
 	}
 	return all
+}
+
+// harmful are the violations up to a position that rule out that nothing goes wrong.
+func (t *Timeline) harmful(at int) (codes trace.Verdict) {
+	for _, b := range t.Breaches {
+		if b.Pos <= at && b.Code.Harm() > 0 && !slices.Contains(codes, b.Code) {
+			codes = append(codes, b.Code)
+		}
+	}
+	return codes
 }
 
 // Decided says by what the verdict is known at a position, or nothing: a question for it that stands there gives

@@ -89,11 +89,43 @@ script:
 	if want := "At 13.004s, right after event #27 of "; !strings.HasPrefix(q.Text, want) || !strings.HasSuffix(q.Text, ": Whose record does Redis hold now?") || q.Choices[q.Right] != trace.NoRecord {
 		t.Errorf("%q, answered %q", q.Text, q.Choices[q.Right])
 	}
-	if want := "At 13.004s, right after A's DEL arrives: "; !strings.HasPrefix(q.Spoken, want) {
+	if want := "At 13.004s, after A's DEL: "; !strings.HasPrefix(q.Spoken, want) {
 		t.Errorf("%q is said to a room, and not %q", q.Spoken, want)
 	}
 	if e := tl.Event(q.Until); e.Seq != 27 || e.Args[0] != "DEL" && e.Args[0] != "del" {
 		t.Errorf("it is answered at #%d", e.Seq)
+	}
+}
+
+// A question for the record says of which moment of an instant in which a command is carried out, whatever that command does.
+func TestQuestionForTheRecordNamesTheCommand(t *testing.T) {
+	const late = "title: Late\nsetup:\n  clients: {A: , B: {work: 5s}}\n  ttl: 10s\nscript:\n  - say: A stops.\n  - run: A\n    to: release\n  - wait: 12s\n  - run: B\n    to: work\n" +
+		"  - say: A wakes up.\n  - run: A\n    to: after release first\n  - ask: Whose record is it?\n    answer: "
+	for _, tt := range [][3]string{{"naive-del", "record", ", after A's DEL: "}, {"setpx-lua", "record", ", after A's script: "}, {"naive-del", "holders", ""}} {
+		q := runOf(t, tt[0], late+tt[1]+"\n").Questions()
+		i := slices.IndexFunc(q, func(q timeline.Question) bool { return q.Script })
+		if !strings.Contains(q[i].Text, tt[2]) || tt[2] == "" && strings.Contains(q[i].Text, "after") {
+			t.Errorf("%s: it is asked %q", tt[0], q[i].Text)
+		}
+	}
+}
+
+// Of a replica that has taken over without the record the cause is that it hadn't got it; of one that has got it, and of a record that
+// was removed before, it is not.
+func TestWhyAReplicaHasNoRecord(t *testing.T) {
+	const begin = "title: Over\nsetup:\n  clients: {A: {work: 5s}, B: }\n  replicas: 1\n  lag: 20ms\nscript:\n  - say: A.\n  - run: A\n    to: read\n"
+	const end = "  - down: n1\n  - failover: {to: n1r1}\n  - ask: Whose record is it?\n    answer: record\n"
+	const hasnt = "n1r1 became the master at 2ms without A's record, as what n1 stored at 1ms had not come to it by then."
+	for script, want := range map[string]string{
+		end:                                hasnt,
+		"  - run: A\n  - wait: 1s\n" + end: "A's EVALSHA removed A's record at ",
+		"  - wait: 1s\n" + end:             "n1r1 stores A1-",
+	} {
+		q := runOf(t, "setpx-lua", begin+script).Questions()
+		i := slices.IndexFunc(q, func(q timeline.Question) bool { return q.Script })
+		if !strings.HasPrefix(q[i].Why, want) {
+			t.Errorf("%q: %q", script, q[i].Why)
+		}
 	}
 }
 
@@ -156,10 +188,10 @@ func TestAnswersHaveReasons(t *testing.T) {
 		{"naive-del", "late-release", "B's DEL lock arrives", "Redis had C's record, since 16.001s, and DEL doesn't ask whose it is. (#43, reply: 1)"},
 		{"get-then-del", "late-release", "C's request arrives at 16.001s.", "Redis had B's record, since 12.001s. (#32, reply: nil)"},
 		{"get-then-del", "late-release", "At 15.002s: Whose record", "n1 stores B1-a586 (B's), since 12.001s."},
-		{"naive-del", "late-release", "At 15.001s: Whose record", "A's DEL removed B's record at 15.001s."},
+		{"naive-del", "late-release", "At 15.001s, after A's DEL: Whose record", "A's DEL removed B's record at 15.001s."},
 		{"setpx-lua", "release-gap", "A's release, a script", "Redis had B's record, since 12.001s: B1-a586. The command compares that with A1-e39f, and leaves it. (#27, reply: 0)"},
 		{"getset-equal", "clock-skew", "B's request arrives at 1.003s.", "Redis had A's record, since 1ms, and B's GETSET replaced it. (#22, reply: 1010000)"},
-		{"setpx-lua", "failover", "B's request arrives at 3ms.", "Redis had no record: at 2ms n1 goes down. (#14, reply: OK)"},
+		{"setpx-lua", "failover", "B's request arrives at 3ms.", "Redis had no record: n1r1 became the master at 2ms without A's record, as what n1 stored at 1ms had not come to it by then. (#14, reply: OK)"},
 		{"fenced", "pause-past-ttl", "A goes to the store", "Store refuses A: fence 1 is older than 2"},
 	} {
 		all := runUnder(t, tt.lock, tt.scenario).Questions()
@@ -174,7 +206,7 @@ func TestAnswersHaveReasons(t *testing.T) {
 // a record names its owner behind the value.
 func answersLikeTheNote(t *testing.T, tl *timeline.Timeline, q *timeline.Question) {
 	t.Helper()
-	if q.Script && q.Then != q.Text && !strings.HasSuffix(q.Text, "s: "+q.Then) {
+	if q.Script && q.Then != q.Text && !(strings.HasPrefix(q.Text, "At ") && strings.HasSuffix(q.Text, ": "+q.Then)) {
 		t.Errorf("%q is not what its author has written, after its instant: %q", q.Text, q.Then)
 	}
 	for _, n := range tl.Notes {

@@ -97,16 +97,22 @@ func (q *quiz) found(i, client int) string {
 	return fmt.Sprintf("Redis had %s record, since %s.", whose, trace.Brief(q.Events[rec.Written-1].At))
 }
 
-// gone is why Redis has no record before an event, as a sentence: the last event by which one went.
+// gone is why Redis has no record before an event, as a sentence: the last event by which one went, or that a replica took over without it.
 func (q *quiz) gone(before int) string {
 	for i := before - 1; i >= 0 && len(q.s.Primary) == 1; i-- {
 		e := &q.Events[i]
+		if why := q.unreplicated(i); why != "" {
+			return why
+		}
 		if !slices.ContainsFunc(e.Changes, func(c trace.Change) bool { return c.Key == q.Key && c.After == nil }) {
 			continue
 		}
 		whose := "the record"
 		if rec := q.StateAt(i).LockRecord(e.Node); rec != nil && rec.Owner != trace.Nobody {
 			whose = q.Clients[rec.Owner.Client] + "'s record"
+		}
+		if e.Kind == trace.KindReplicate && e.Ref > 0 { // the cause is the command that it follows
+			e = &q.Events[e.Ref-1]
 		}
 		switch at := trace.Brief(e.At); {
 		case e.Kind == trace.KindExpire:
@@ -119,6 +125,32 @@ func (q *quiz) gone(before int) string {
 		}
 	}
 	return "Nobody has stored one."
+}
+
+// unreplicated says of an event by which a replica took over that the record of the server before it had not come to it. It is empty for any
+// other event, and if there was no such record.
+func (q *quiz) unreplicated(i int) string {
+	e := &q.Events[i]
+	if e.Kind != trace.KindFailover {
+		return ""
+	}
+	old := q.StateAt(i).Primary[0]
+	for j := i - 1; j >= 0; j-- {
+		o := &q.Events[j]
+		change := slices.IndexFunc(o.Changes, func(c trace.Change) bool { return c.Key == q.Key })
+		switch {
+		case change < 0 || o.Node != old && o.Node != e.Node || o.Node == old && o.Kind == trace.KindDown: // what it kept went with it
+			continue
+		case o.Node == e.Node || o.Changes[change].After == nil: // the replica has had one, or it went otherwise
+			return ""
+		}
+		whose := "the record"
+		if rec := q.StateAt(j + 1).LockRecord(old); rec != nil && rec.Owner != trace.Nobody {
+			whose = q.Clients[rec.Owner.Client] + "'s record"
+		}
+		return fmt.Sprintf("%s became the master at %s without %s, as what %s stored at %s had not come to it by then.", q.Nodes[e.Node], trace.Brief(e.At), whose, q.Nodes[old], trace.Brief(o.At))
+	}
+	return ""
 }
 
 // proof is an executed command as evidence: its number, and what Redis replied.

@@ -51,7 +51,7 @@ type Note struct {
 	Index int
 	// Answer is the computed answer of a question, and About what that is about: the holders,
 	// the record, or the verdict. A note that a question stands behind its answer has the question's About;
-	// one that a thread stood still through a step that waits, "wait".
+	// one that some of its choices are ruled out, "shown"; one that a thread stood still through a step that waits, "wait".
 	Answer, About string
 }
 
