@@ -173,8 +173,8 @@ func PluralES(n int, what string) string {
 	return fmt.Sprintf("%d %ses", n, what)
 }
 
-// Either is one of two texts.
-func Either(cond bool, yes, no string) string {
+// Either is one of two values.
+func Either[T any](cond bool, yes, no T) T {
 	if cond {
 		return yes
 	}

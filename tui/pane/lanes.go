@@ -232,9 +232,9 @@ func LeastRows(r *timeline.Timeline, pos int) int {
 	return AxisRows + len(lanesFor(r, stageAt(r, pos), savesVotes))
 }
 
-// StoreRows is how many rows a diagram needs that has also the row of the store, and one only for clients that have finished.
-func StoreRows(r *timeline.Timeline, pos int) int {
-	return AxisRows + len(lanesFor(r, stageAt(r, pos), savesDone))
+// StoreRows is how many rows a diagram needs that has also the row of the store, and one only for clients that have finished; or one for each node, too.
+func StoreRows(r *timeline.Timeline, pos int, nodes bool) int {
+	return AxisRows + len(lanesFor(r, stageAt(r, pos), draw.Either(nodes, savesBlanks, savesDone)))
 }
 
 // WholeRows is how many rows a diagram needs that has all rows with something to show.

@@ -62,7 +62,7 @@ func (p *Player) wish(r draw.Rectangle) (told, least int) {
 	room := layout.RoomBeside(pane.WholeRows(p.Run, p.Pos), r.H+1)
 	s := p.fitting(width, room)
 	least = pane.LeastRows(p.Run, p.Pos)
-	for _, rows := range []int{pane.StoreRows(p.Run, p.Pos), least} {
+	for _, rows := range []int{pane.StoreRows(p.Run, p.Pos, false), least} {
 		if s.Least() > room {
 			room = layout.RoomBeside(rows, r.H+1)
 		}

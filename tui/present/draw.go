@@ -1,6 +1,9 @@
 package present
 
 import (
+	"slices"
+
+	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/facts"
 	"lockstep/tui/pane"
@@ -98,10 +101,11 @@ func (p *Present) Draw(c *draw.Canvas, r draw.Rectangle) {
 	if p.showsCode && !roomy(r.W, r.H) {
 		least = r.H
 	}
+	p.titled = p.begins() && r.H >= diagramFrom && r.W >= plotFrom
 	told := p.words(width, least)
 	fewest := 0
 	if p.Run != nil {
-		fewest = pane.StoreRows(p.Run, p.Pos) // the words can be scrolled
+		fewest = pane.StoreRows(p.Run, p.Pos, p.ofRecords()) // the words can be scrolled
 	}
 	l := arrange(r.W, r.H, wishes{told: len(told), fewest: fewest, code: p.showsCode, diagram: func(rows int) int {
 		if p.Run == nil {
@@ -124,7 +128,9 @@ func (p *Present) Draw(c *draw.Canvas, r draw.Rectangle) {
 	if len(told) < l.told.H {
 		told = append([]draw.Line{nil}, told...)
 	}
-	if rest := p.DrawDiagram(c, l.diagram, l.told.H-len(told)-1); len(rest) > 0 { // in rows that the words leave
+	if p.titled {
+		p.drawTitle(c, l.diagram)
+	} else if rest := p.DrawDiagram(c, l.diagram, l.told.H-len(told)-1); len(rest) > 0 { // in rows that the words leave
 		c.Lines(draw.Rect(l.status.X, l.status.Y, l.told.W, len(rest)), rest, 0)
 		l.status.Y, l.told.Y, l.told.H = l.status.Y+len(rest), l.told.Y+len(rest), l.told.H-len(rest)
 	}
@@ -147,6 +153,15 @@ func (p *Present) Draw(c *draw.Canvas, r draw.Rectangle) {
 	p.beyond, p.page = max(len(told)-l.told.H, 0), l.told.H
 	p.scroll = max(min(p.scroll, p.beyond), 0)
 	c.Lines(inset(l.told, width), told, p.scroll)
+}
+
+// ofRecords reports whether the script asks here, or has just been answered, which of several servers' records there are: then each has its
+// row, as what is asked about.
+func (p *Present) ofRecords() bool {
+	return len(p.Run.Nodes) > 1 && slices.ContainsFunc(p.Run.Notes, func(n trace.Note) bool {
+		at := p.Run.Before(n.Seq)
+		return n.Kind == trace.NoteAsk && n.About == "record" && p.Run.PreviousChapter(at) <= p.Pos && p.Pos <= at
+	})
 }
 
 // withHolders has the list of who held the lock when below the words that end a run, in rows that they leave.

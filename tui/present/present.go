@@ -36,6 +36,7 @@ type Present struct {
 	backward  bool // the reader came from the run after this one
 	teaching  bool // the app's mode before, which comes back
 	rehearses bool // the room is empty: the author of a script is told what is for an author
+	titled    bool // the last frame had the title where the diagram is else
 
 	seen map[int]trace.Verdict // by the showings that were run, what they have shown
 }
@@ -158,27 +159,10 @@ func (p *Present) rehearse() {
 	case !p.rehearses:
 		p.Notice = "For the room: no notes for the script's author."
 	case p.Run != nil && slices.EqualFunc(without, p.Narration(longestTold, 0), func(a, b draw.Line) bool { return slices.Equal(a, b) }):
-		p.Notice = "Rehearsal: no notes here; elsewhere those for the script's author are marked ~." + hides
+		p.Notice = "Rehearsal: no notes here; elsewhere they are marked ~." + hides
 	default:
 		p.Notice = "Rehearsal: notes for the script's author, marked ~." + hides
 	}
-}
-
-// asides counts the notes for the author of the run's script. The last one is at its end, where the verdict isn't what the script
-// expects, or it expects nothing.
-func (p *Present) asides() (n int) {
-	if p.Run == nil || p.showings[p.at].Scenario.Path() == "" {
-		return 0
-	}
-	for i := range p.Run.Notes {
-		if p.Run.Notes[i].Kind == trace.NoteMissed {
-			n++
-		}
-	}
-	if text, met := p.Run.Expectation(); text == "" || !met {
-		n++
-	}
-	return n
 }
 
 // site is the playlist as pages, with the versions of its scripts that there are.
@@ -254,7 +238,7 @@ func (p *Present) FooterKeys() []key.Binding {
 	list = append(append(list, p.GuessKeys()...), screen.As(k.PageUp, "back"), screen.As(k.Source, draw.Either(p.showsCode, "no code", "code")),
 		screen.Pair(k.Back, k.Forward, "event"), k.Violation, k.Compare, screen.Pair(k.In, k.Out, "zoom"), k.Export, k.Help, k.Close, k.Quit)
 	rehearsal := screen.As(k.Teach, draw.Either(p.rehearses, "for the room", "~ notes"))
-	if p.asides() > 0 || p.rehearses {
+	if p.rehearses || p.Pos == 0 && p.showings[p.at].Scenario.Path() != "" { // at the beginning of each run alike, be there notes or not
 		list = slices.Insert(list, len(list)-9, rehearsal)
 	} else {
 		list = slices.Insert(list, len(list)-3, rehearsal)
@@ -290,7 +274,7 @@ func (p *Present) words(width, rows int) []draw.Line {
 	if p.Run == nil {
 		return nil
 	}
-	if p.Pos == 0 && p.at == 0 && p.title != "" {
+	if p.begins() && !p.titled {
 		t.Add(draw.Title, "", p.title)
 		t.Gap()
 	}
@@ -319,6 +303,23 @@ func (p *Present) words(width, rows int) []draw.Line {
 		t.Add(draw.Dim, "", "This is the end of the playlist"+p.ways()+".")
 	}
 	return t.Lines
+}
+
+// begins reports whether this is the beginning of a playlist that has a title.
+func (p *Present) begins() bool { return p.title != "" && p.at == 0 && p.Pos == 0 }
+
+// drawTitle draws the title of the playlist in the place of a diagram in which nothing has happened yet.
+func (p *Present) drawTitle(c *draw.Canvas, r draw.Rectangle) {
+	var t draw.Paragraphs
+	t.Width = max(min(r.W-2*margin, longestTold), 1)
+	t.Add(draw.Title, "", p.title)
+	t.Gap()
+	t.Add(draw.Dim, "", draw.Plural(len(p.showings), "run"))
+	top := r.Y + max((r.H-len(t.Lines))/2, 0)
+	for i, l := range t.Lines {
+		left := max((r.W-l.Width())/2, 0)
+		c.Line(r.X+left, top+i, r.W-left, l)
+	}
 }
 
 // ways says what can be done at the end, where the key that goes on does nothing.

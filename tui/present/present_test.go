@@ -208,9 +208,12 @@ func TestExpectationIsTheAuthors(t *testing.T) {
 	const want, none = "Not as expected: ", "The script doesn't say what it expects of naive-del."
 	for note, expected := range map[string]string{want: "expect:\n  - {verdict: ok, under: [naive-del]}\n", none: ""} {
 		a, p := openOwn(t, lateTalk+expected, "naive-del")
+		if !strings.Contains(a.View(), "T ~ notes") {
+			t.Errorf("the key isn't named:\n%s", a.View())
+		}
 		a.Press("G")
-		if v := tuitest.Unwrapped(a.View()); p.Pos != p.Run.Last() || strings.Contains(v, want) || strings.Contains(v, none) || !strings.Contains(v, "T ~ notes") {
-			t.Errorf("%q: the room is told, or the key isn't named:\n%s", note, a.View())
+		if v := tuitest.Unwrapped(a.View()); p.Pos != p.Run.Last() || strings.Contains(v, want) || strings.Contains(v, none) || strings.Contains(v, "T ~ notes") {
+			t.Errorf("%q: the room is told, or the key is named before it:\n%s", note, a.View())
 		}
 		if a.Press("T"); !strings.Contains(a.View(), "Rehearsal: notes for") {
 			t.Errorf("%q: it isn't counted:\n%s", note, a.View())
@@ -914,6 +917,35 @@ func TestDigitsPredict(t *testing.T) {
 		}
 		if v := a.View(); answered <= asked+1 || strings.Contains(v, question) {
 			t.Errorf("asked at %d, answered at %d, and at %d:\n%s", asked, answered, p.Pos, v)
+		}
+	}
+}
+
+// While it is asked whose record there is, and where that is answered, each of several servers has its row.
+func TestQuestionOfRecordsKeepsTheServersRows(t *testing.T) {
+	a, p := openOwn(t, `title: Over
+setup:
+  clients: {A: {work: 5s}, B: }
+  replicas: 1
+  lag: 20ms
+script:
+  - say: A reads.
+  - run: A
+    to: read
+  - say: The master dies.
+  - down: n1
+  - failover: {to: n1r1}
+  - ask: Whose record is it?
+    answer: record
+  - say: B comes, and asks the new master for the lock, and we shall see what it does, and what comes of that in the end.
+  - ask: What will come of it?
+    answer: verdict
+  - run: [A, B]
+`, "setpx-lua")
+	for _, want := range []string{"? At 2ms: Whose record is it?", "had not come to it by then."} {
+		a.Press("enter")
+		if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, want) || !strings.Contains(v, "n1r1 redis") || strings.Contains(v, "nodes n1") {
+			t.Errorf("at %d:\n%s", p.Pos, a.View())
 		}
 	}
 }
