@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -191,6 +192,19 @@ func TestFaultsAreNarrated(t *testing.T) {
 		n := narration{t: &trace.Trace{Clients: []string{"A", "probe"}, Nodes: []string{"n1"}, Key: "lock", Events: []trace.Event{{Seq: 1, Kind: s.Event, Client: 0, Node: 0}}}}
 		if s.Step != "" && s.Says == "" && n.clause(0).what == "" {
 			t.Errorf("nothing is told of %s", s.Word)
+		}
+	}
+}
+
+// TestShortHoldUpsAreNoMisfortune: who stands still while another client is refused a few times does the same a moment later.
+func TestShortHoldUpsAreNoMisfortune(t *testing.T) {
+	for tries, noted := range map[int]bool{3: false, 300: true} { // in a minute A's record expires
+		text := fmt.Sprintf("title: x\nsetup: {clients: {A: {work: 2s}, B: {work: 5s}}, retry: {tries: %d}}\nscript:\n  - {run: A, to: work}\n  - {run: B, to: read}\n", tries)
+		run := mustRun(t, script(t, text), "setpx-wait")
+		held := slices.ContainsFunc(run.Events, func(e trace.Event) bool { return e.Kind == trace.KindSleep && e.Client == 1 }) &&
+			slices.ContainsFunc(run.Events, func(e trace.Event) bool { return e.Kind == trace.KindPause && e.Client == 0 })
+		if told := strings.Contains(strings.Join(missed(run), "\n"), "this step kept A from acting"); told != noted || !held {
+			t.Errorf("%d tries: A is held up: %t, and its author told: %t\n%q", tries, held, told, missed(run))
 		}
 	}
 }

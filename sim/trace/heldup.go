@@ -2,6 +2,7 @@ package trace
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -46,7 +47,8 @@ func (t *Trace) HoldUp(waits []Span) {
 }
 
 // Kept says of a script's step that let some clients act, from an event on, who was kept from acting while one of them tried again to
-// get the lock; it is empty if nobody was. It is meant for a trace that ends with the step.
+// get the lock; it is empty if nobody was, or if none of them was kept for long enough to decide anything: see tells. It is meant for a trace
+// that ends with the step.
 func (t *Trace) Kept(step Span, from int, acting []string) string {
 	tried := ""
 	for i := from; i < len(t.Events); i++ {
@@ -59,9 +61,12 @@ func (t *Trace) Kept(step Span, from int, acting []string) string {
 	}
 	var kept []string
 	for client, name := range t.Clients {
-		long := time.Duration(0)
-		t.pauses(client, func(_ *Event, s Span) { long += s.overlap(step) })
-		if acts := strings.Contains(","+strings.Join(acting, ",")+",", ","+name+","); long > 0 && !acts {
+		long, told := time.Duration(0), false
+		t.pauses(client, func(_ *Event, s Span) {
+			long += s.overlap(step)
+			told = told || t.tells(client, Span{max(s.From, step.From), min(s.To, step.To)})
+		})
+		if acts := strings.Contains(","+strings.Join(acting, ",")+",", ","+name+","); long > 0 && told && !acts {
 			kept = append(kept, fmt.Sprintf("%s from acting for %s", name, Duration(long)))
 		}
 	}
@@ -69,6 +74,15 @@ func (t *Trace) Kept(step Span, from int, acting []string) string {
 		return ""
 	}
 	return fmt.Sprintf("this step kept %s while %s tried again to get the lock, and that may decide how the run ends. `retry: {tries: 1}` in the setup has each client ask once.", List(kept), tried)
+}
+
+// tells reports whether a client's standing still in a span can decide how a run ends: in that time another client got the lock, a record
+// or a key expired, or the client's own lease ended. Otherwise it does a moment later what it would have done.
+func (t *Trace) tells(client int, s Span) bool {
+	return slices.ContainsFunc(t.Events, func(e Event) bool {
+		decides := e.Kind == KindExpire || e.Kind == KindGranted && e.Client != client || e.Kind == KindLapse && e.Client == client
+		return decides && s.From < e.At && e.At <= s.To
+	})
 }
 
 // KeptOut says that a client was refused the lock and has never had it, as what its name is followed by, or nothing.
