@@ -66,8 +66,7 @@ func (s *Scenario) finish(w *sim.World) (*trace.Trace, error) {
 	return t, nil
 }
 
-// early notes, for a script's author, which questions for the verdict are asked before their place, as the answer is known there, and which
-// are asked where some of their choices are ruled out.
+// early notes, for a script's author, which questions for the verdict are asked too late: see [timeline.Late].
 func (s *Scenario) early(t *trace.Trace) {
 	if s.Path() == "" {
 		return
@@ -77,13 +76,8 @@ func (s *Scenario) early(t *trace.Trace) {
 		if late.Told > 0 {
 			line = s.notes[late.Told-1].next
 		}
-		note := trace.Note{Seq: n.Seq, At: n.At, Kind: trace.NoteMissed, About: n.About,
-			Text: fmt.Sprintf("%s: this question stands behind its answer under %s: %s. Move it above line %d: it is asked there.", s.notes[n.Index-1].at, t.Strategy, late.Why, line)}
-		if late.Why == "" {
-			note.About = "shown"
-			note.Text = fmt.Sprintf("%s: where this question is asked, the screen shows %s already under %s, which rules out some of its choices. Above line %d none is ruled out.", s.notes[n.Index-1].at, late.Shown, t.Strategy, line)
-		}
-		t.Notes = slices.Insert(t.Notes, late.Note+1, note)
+		text, about := late.Says(t.Strategy, line)
+		t.Notes = slices.Insert(t.Notes, late.Note+1, trace.Note{Seq: n.Seq, At: n.At, Kind: trace.NoteMissed, Text: fmt.Sprintf("%s: %s", s.notes[n.Index-1].at, text), About: about})
 	}
 }
 

@@ -237,6 +237,14 @@ type Late struct {
 	Told  int           // the Index of the note that has been told last where it is asked, or where no choice is ruled out; 0 if there is none
 }
 
+// Says tells a script's author so, with the line of the script above which the question is in time, and what such a note is about.
+func (l *Late) Says(lock string, line int) (text, about string) {
+	if l.Why == "" {
+		return fmt.Sprintf("where this question is asked, the screen shows %s already under %s, which rules out some of its choices. Above line %d none is ruled out.", l.Shown, lock, line), "shown"
+	}
+	return fmt.Sprintf("this question stands behind its answer under %s: %s. Move it above line %d: it is asked there.", lock, l.Why, line), "verdict"
+}
+
 // LateQuestions are such questions of a run, in its order.
 func LateQuestions(t *trace.Trace) (all []Late) {
 	var run *Timeline

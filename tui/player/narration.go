@@ -50,7 +50,7 @@ func (p *Player) story(width int, whole, listed bool) told.Story {
 	t := draw.Paragraphs{Width: min(width, max(p.Measure, draw.Measure(width)))}
 	early := p.quiz.Early(p.Pos)
 	if early {
-		p.quiz.Judge(&t, p.Pos, p.teller())
+		p.quiz.Judge(&t, p.Pos, p.teller(false))
 		if p.quiz.More(p.Pos) {
 			return told.Story{Lines: t.Lines, Scrolls: p.Scrolls, Width: width - 1, More: p.more}
 		}
@@ -65,7 +65,7 @@ func (p *Player) story(width int, whole, listed bool) told.Story {
 		t.Add(draw.Good, draw.Either(p.Run.Event(p.Pos).Kind == trace.KindReject, p.Theme.Reject, p.Theme.Fails)+" ", text)
 	}
 	if !early {
-		p.quiz.Judge(&t, p.Pos, p.teller())
+		p.quiz.Judge(&t, p.Pos, p.teller(false))
 	}
 	p.tellLesson(&t)
 	if p.lesson == nil && p.Pos > 0 && p.Pos == p.Run.Last() {
@@ -96,9 +96,7 @@ func (p *Player) story(width int, whole, listed bool) told.Story {
 		t.Gap()
 		s.Hint = p.tellNext(&t)
 	}
-	teller := p.teller()
-	teller.Listed = listed
-	p.quiz.Ask(&t, p.Pos, teller)
+	p.quiz.Ask(&t, p.Pos, p.teller(listed))
 	if len(t.Lines) == 0 && !p.Teaching {
 		k := &p.Keys
 		far := draw.Either(len(p.Run.Chapters) == 0, k.Last.Help().Key+" everything up to the end", k.Next.Help().Key+" everything up to the next chapter")

@@ -103,11 +103,7 @@ func (p *Present) Draw(c *draw.Canvas, r draw.Rectangle) {
 	}
 	p.titled = p.begins() && r.H >= diagramFrom && r.W >= plotFrom
 	told := p.words(width, least)
-	fewest := 0
-	if p.Run != nil {
-		fewest = pane.StoreRows(p.Run, p.Pos, p.ofRecords()) // the words can be scrolled
-	}
-	l := arrange(r.W, r.H, wishes{told: len(told), fewest: fewest, code: p.showsCode, diagram: func(rows int) int {
+	l := arrange(r.W, r.H, wishes{told: len(told), fewest: p.fewest(), code: p.showsCode, diagram: func(rows int) int {
 		if p.Run == nil {
 			return rows
 		}
@@ -153,6 +149,14 @@ func (p *Present) Draw(c *draw.Canvas, r draw.Rectangle) {
 	p.beyond, p.page = max(len(told)-l.told.H, 0), l.told.H
 	p.scroll = max(min(p.scroll, p.beyond), 0)
 	c.Lines(inset(l.told, width), told, p.scroll)
+}
+
+// fewest is the number of rows that a diagram needs: the words can be scrolled.
+func (p *Present) fewest() int {
+	if p.Run == nil {
+		return 0
+	}
+	return pane.StoreRows(p.Run, p.Pos, p.ofRecords())
 }
 
 // ofRecords reports whether the script asks here, or has just been answered, which of several servers' records there are: then each has its
