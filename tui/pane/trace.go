@@ -90,14 +90,14 @@ func (row TraceRow) Line(r *timeline.Timeline, t *draw.Theme, width, proof int, 
 }
 
 // EvidenceLines are the events that prove a violation, with their numbers on the ruler: whole, or each in one line. These are no prose,
-// and take all of the width. The second result is the line of the event at a position, or negative.
-func EvidenceLines(r *timeline.Timeline, seqs []int, pos, width int, whole bool, t *draw.Theme) (lines []draw.Line, current int) {
-	current = -1
+// and take all of the width. The lines of the event at a position are those from one up to another.
+func EvidenceLines(r *timeline.Timeline, seqs []int, pos, width int, whole bool, t *draw.Theme) (lines []draw.Line, from, to int) {
 	heads := r.Heads(seqs)
 	for n, seq := range seqs {
 		e := r.Event(r.After(seq))
-		if r.After(seq) == pos {
-			current = len(lines)
+		current := r.After(seq) == pos
+		if current {
+			from = len(lines)
 		}
 		head := "   " + heads[n]
 		text := r.Actor(e) + " " + r.Text(e)
@@ -106,14 +106,17 @@ func EvidenceLines(r *timeline.Timeline, seqs []int, pos, width int, whole bool,
 		}
 		if !whole || draw.Width(head+text) <= width {
 			lines = append(lines, draw.Line{draw.Text(draw.Fit(head+text, width, t.More), draw.Plain)})
-			continue
+		} else {
+			for _, l := range draw.Wrap(text, width-draw.Width(head)) {
+				lines = append(lines, draw.Line{draw.Text(head+l, draw.Plain)})
+				head = draw.Pad("", draw.Width(head))
+			}
 		}
-		for _, l := range draw.Wrap(text, width-draw.Width(head)) {
-			lines = append(lines, draw.Line{draw.Text(head+l, draw.Plain)})
-			head = draw.Pad("", draw.Width(head))
+		if current {
+			to = len(lines)
 		}
 	}
-	return lines, current
+	return lines, from, to
 }
 
 // kindColumn is an event's kind, in a column that has room for the longest where there is room for

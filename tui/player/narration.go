@@ -146,14 +146,12 @@ func (p *Player) tellCause(t *draw.Paragraphs) {
 
 // tellEvidence numbers the events that prove the violation at hand, as they are numbered on
 // the ruler and in the trace: whole, or each in one line. They stand where the violation is complete,
-// and at each of the events. The result is the line of the event at the cursor, or none.
-func (p *Player) tellEvidence(t *draw.Paragraphs, width int, whole bool) (current int) {
-	lines, at := pane.EvidenceLines(p.Run, p.lit(), p.Pos, width, whole, p.Theme)
-	if current = none; at >= 0 {
-		current = len(t.Lines) + at
-	}
+// and at each of the events. The result are the lines of the event at the cursor.
+func (p *Player) tellEvidence(t *draw.Paragraphs, width int, whole bool) told.Part {
+	lines, from, to := pane.EvidenceLines(p.Run, p.lit(), p.Pos, width, whole, p.Theme)
+	begin := len(t.Lines)
 	t.Lines = append(t.Lines, lines...)
-	return current
+	return told.Part{From: begin + from, To: begin + to}
 }
 
 // more says that so many events of the evidence, or all, have no row here.

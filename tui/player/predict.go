@@ -57,7 +57,7 @@ func (p *Player) guess(choice int) {
 	case q != nil && (choice < 1 || choice > len(q.Choices)):
 		p.Notice = fmt.Sprintf("The choices are 1 to %d.", len(q.Choices))
 	case q != nil && p.quiz.GivenUp(p.Pos):
-		p.Notice = "The answer has been shown already, so none is taken now. " + on
+		p.Notice = "You went on from this question without an answer, so none is taken any more. " + on
 	case q != nil && p.question() == nil:
 		p.Notice = "You have answered: the first answer counts. " + on
 	case q == nil:

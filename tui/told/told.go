@@ -12,7 +12,7 @@ import (
 type Story struct {
 	Lines          []draw.Line
 	Evidence, Hint Part
-	Current        int                          // the line of the evidence that the status row has, too; negative if there is none
+	Current        Part                         // the lines of the evidence on the event that the status row has, too, if there is one
 	Scrolls        bool                         // what has no row can be scrolled to: then no evidence goes whose number stands on the ruler
 	Width          int                          // of the lines at most
 	More           func(n int, all bool) string // says that so many events of the evidence, or all, have no row
@@ -50,9 +50,9 @@ func (s *Story) Squeezed(rows int) ([]draw.Line, Part) {
 		}
 	}
 	proof := s.Evidence
-	if s.Current >= 0 && len(lines) > rows {
-		lines = slices.Delete(lines, s.Current, s.Current+1)
-		proof.To--
+	if len(lines) > rows {
+		lines = slices.Delete(lines, s.Current.From, s.Current.To)
+		proof.To -= s.Current.To - s.Current.From
 	}
 	if over := min(len(lines)-rows, proof.To-proof.From); over > 0 && !s.Scrolls {
 		lines = s.without(lines, proof, over)
