@@ -19,7 +19,7 @@ var Terms = []Word{
 	{"redis", "in the diagram, the row of the server's record: the truth, whatever the clients think"},
 	{"does", "in the diagram, the row of a client's actions"},
 	{"thinks", "in the diagram, the row of a client's belief: that it wants the lock, has it, or had it longer than its lease"},
-	{"broken", "in the diagram, the row of the violations, each at the instant at which it is complete"},
+	{"broken", "in the diagram, the row of the violations, each at the instant at which it is complete; those for which there is no room stand behind the one before"},
 	{"lapse", "the instant at which a client's own clock says that its lease is over; the client may not look. It counts from before it sent its command, and some locks take off a margin for clocks that drift: the lease is over before the record is gone"},
 	{"probe", "a client that comes when all others are done, and asks whether the lock can still be had: it tells a lock that is blocked for ever from one that is free"},
 	{"n1", "the first Redis server; n2, n3 and so on are further ones, and n1r1 is the first replica of n1"},

@@ -2,6 +2,7 @@ package pane
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"lockstep/sim/timeline"
@@ -246,6 +247,21 @@ func CodesOf(bs []timeline.Breach) string {
 		parts = append(parts, mildSign+" "+listed(mild))
 	}
 	return strings.Join(parts, " ")
+}
+
+// codesInTime is that list in the order of time.
+func codesInTime(bs []timeline.Breach) string {
+	var words []string
+	sign := ""
+	for _, b := range bs {
+		if code := b.Code.String(); !slices.Contains(words, code) {
+			if s := SignOf(b.Code); s != sign {
+				sign, words = s, append(words, s)
+			}
+			words = append(words, code)
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // CodesSpan is that list in the ink of the worst.

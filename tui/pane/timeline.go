@@ -524,7 +524,7 @@ func (tl *plot) drawBreaches(y int) {
 	}
 	var names []name
 	for i := range all {
-		n := name{tl.Axis.Cols[all[i].Pos] - tl.offset, i, CodesOf(all[i : i+1])}
+		n := name{tl.Axis.Cols[all[i].Pos] - tl.offset, i, codesInTime(all[i : i+1])}
 		if n.x < 0 || n.x >= tl.width {
 			continue
 		}
@@ -534,7 +534,7 @@ func (tl *plot) drawBreaches(y int) {
 			if last < 0 || names[last].x+draw.Width(names[last].text) < n.x {
 				break
 			}
-			n = name{names[last].x, names[last].first, CodesOf(all[names[last].first : i+1])}
+			n = name{names[last].x, names[last].first, codesInTime(all[names[last].first : i+1])}
 			names = names[:last]
 		}
 		names = append(names, n)
