@@ -838,12 +838,14 @@ func TestReasonsBeginInOneColumn(t *testing.T) {
 	}
 }
 
-// The least window has room for what the signs of the runs mean.
+// The least window has room for what the signs of the runs mean: where a key makes the lock enough, what they mean without it.
 func TestSignsAreExplained(t *testing.T) {
-	a, _ := open(t, 80, 24)
-	a.Press("right")
-	if v := a.View(); !strings.Contains(v, "by your answers: ✓ ok  ~ harmless  ✗ harmful") {
-		t.Errorf("the signs aren't explained:\n%s", v)
+	for keys, whose := range map[string]string{"home 1 down 1 down 1": "by your answers", "home 2 down 1 down 1": "without the key"} {
+		a, _ := open(t, 80, 24)
+		a.Press(keys)
+		if v := a.View(); !strings.Contains(v, whose+": ✓ ok  ~ harmless  ✗ harmful") {
+			t.Errorf("%s: the signs aren't explained:\n%s", keys, v)
+		}
 	}
 }
 

@@ -80,7 +80,7 @@ func (d *Decide) Draw(c *draw.Canvas, r draw.Rectangle) {
 	}
 	n := c.Text(l.header.X+1, l.header.Y, r.W-2, "Which lock should I use?", draw.Title)
 	if len(d.listed) > 0 {
-		d.drawSigns(c, l.header, n+2)
+		d.drawSigns(c, l.header, n+2, a.Cured() != "")
 	}
 	d.drawQuestions(c, l.questions)
 	d.drawPlace(c, l.rules[1])
@@ -121,9 +121,14 @@ func (d *Decide) drawText(c *draw.Canvas, r draw.Rectangle, lines []draw.Line) {
 }
 
 // drawSigns says at the end of a row what the signs before the codes of the runs mean, if that leaves what is at its beginning.
-func (d *Decide) drawSigns(c *draw.Canvas, r draw.Rectangle, taken int) {
+// Where a lock is recommended with a key, they are about the lock alone: with the key most of what breaks does no harm.
+func (d *Decide) drawSigns(c *draw.Canvas, r draw.Rectangle, taken int, cured bool) {
 	g := &d.Theme.Glyphs
-	signs := "by your answers: " + g.Granted + " ok  " + g.Mild + " harmless  " + g.Bad + " harmful"
+	signs := "by your answers"
+	if cured {
+		signs = "without the key"
+	}
+	signs += ": " + g.Granted + " ok  " + g.Mild + " harmless  " + g.Bad + " harmful"
 	if n := draw.Width(signs); taken+n+1 < r.W {
 		c.Text(r.X+r.W-1-n, r.Y, n, signs, draw.Dim)
 	}
