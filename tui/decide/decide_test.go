@@ -2,6 +2,7 @@ package decide
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -236,7 +237,8 @@ func TestUnaskedRunsAreHeaded(t *testing.T) {
 				}
 			}
 			last := d.rows[len(d.rows)-1]
-			if announced := strings.Contains(v, " other run below") || strings.Contains(v, " other runs below"); last < len(adv.Runs) && !announced || last == len(d.listed)-1 && announced {
+			announced := strings.Contains(v, fmt.Sprintf("; %d not asked, ", len(d.listed)-len(adv.Runs))) || strings.Contains(v, fmt.Sprintf(" below: %s", d.below(last+1, len(adv.Runs))))
+			if last < len(adv.Runs) && !announced || last == len(d.listed)-1 && announced {
 				t.Errorf("%v: run %d is the last in sight, others are announced: %t:\n%s", size, last, announced, v)
 			}
 			if d.first >= len(adv.Runs) && strings.Contains(v, "Your answers:") {
@@ -577,7 +579,13 @@ func TestWhatHasNoRoomIsAnnounced(t *testing.T) {
 				v := a.View()
 				if below := len(d.listed) - 1 - d.rows[len(d.rows)-1]; below > 0 {
 					marked++
-					if !strings.Contains(v, fmt.Sprintf("\n   … %d more\n", below)) {
+					adv, _ := d.advice()
+					asked, failed := max(len(adv.Runs)-1-d.rows[len(d.rows)-1], 0), 0
+					for _, r := range d.listed[len(d.listed)-below+asked:] {
+						failed += min(len(r.Broken), 1)
+					}
+					counted, said := countedBelow(v)
+					if counted != [3]int{asked, below - asked, failed} || !said {
 						t.Errorf("%v: %d runs below the list aren't announced:\n%s", size, below, v)
 					}
 				} else if strings.Contains(v, "\n   … ") {
@@ -594,6 +602,18 @@ func TestWhatHasNoRoomIsAnnounced(t *testing.T) {
 			t.Errorf("%v: %d lists are cut, and %d recommendations", size, marked, cut)
 		}
 	}
+}
+
+// countedBelow are the numbers in the row below a list: of runs of the answers, of others, and of those of the others that fail.
+func countedBelow(v string) (counted [3]int, said bool) {
+	m := regexp.MustCompile(`\n   … below: (?:(\d+) more runs? of your answers)?(?:; )?(?:(\d+) not asked, (none|\d+) fails?)?\n`).FindStringSubmatch(v)
+	if m == nil {
+		return counted, false
+	}
+	for i := range counted {
+		counted[i], _ = strconv.Atoi(m[i+1])
+	}
+	return counted, true
 }
 
 // Before the questions are answered, each answer to the one at the cursor says to which locks it leads, as the recommendations
@@ -852,7 +872,7 @@ func TestSignsAreExplained(t *testing.T) {
 // Each heading of the list leaves room in the least window for which of its runs are in sight.
 func TestHeadingsHaveTheirPlace(t *testing.T) {
 	d := New(tuitest.HandmadeApp(screen.NewLibrary(), tuitest.PlainTheme(false)))
-	longest := ""
+	others, longest := slices.Repeat([]advice.Run{{Broken: trace.Verdict{trace.SW}}}, 20), ""
 	for class := advice.Overrun; class <= advice.Unclassed; class++ {
 		for to := advice.Decisive; to <= advice.Refused; to++ {
 			if text := "Not asked: " + (advice.Kind{Class: class, To: to}).Text(); len(text) > len(longest) {
@@ -863,7 +883,7 @@ func TestHeadingsHaveTheirPlace(t *testing.T) {
 	for _, lock := range []string{"setpx-lua", "fenced", "redlock"} {
 		for _, enough := range []bool{true, false} {
 			a := advice.Advice{Lock: d.Library.Strategies[d.Library.Strategy(lock)], Runs: make([]advice.Run, 11), Enough: enough}
-			for _, text := range []string{" " + heading(&a, 0, 20) + " ", " " + heading(&a, 20, 0) + " ", " " + longest + " ", longest} {
+			for _, text := range []string{" " + heading(&a, 0, others) + " ", " " + heading(&a, 20, nil) + " ", " " + longest + " ", longest} {
 				c := draw.NewCanvas(80, 1, d.Theme.More)
 				d.drawHeading(c, draw.Rect(0, 0, 80, 1), text, 0, 8, 20)
 				if v := c.Render(d.Theme); !strings.Contains(v, text) || !strings.Contains(v, " 1-8 of 20 ") {

@@ -268,8 +268,8 @@ func (d *Decide) title(scenario string) string {
 	return "\"" + d.Library.Scenarios[d.Library.Named(scenario)].Title + "\""
 }
 
-// heading is that of the runs that decide. Where none of the others is in sight, it says that there are some.
-func heading(a *advice.Advice, pending, others int) string {
+// heading is that of the runs that decide. Where the list has no room to say how many are below, it counts those that no question is about.
+func heading(a *advice.Advice, pending int, others []advice.Run) string {
 	n, failed := len(a.Runs), 0
 	for i := range a.Runs {
 		if len(a.Runs[i].Broken) > 0 {
@@ -283,10 +283,39 @@ func heading(a *advice.Advice, pending, others int) string {
 	if pending > 0 {
 		return text + fmt.Sprintf("; %d to come", pending)
 	}
-	if others > 0 {
-		text += fmt.Sprintf("; %s below", draw.Plural(others, "other run"))
+	if len(others) > 0 {
+		text += "; " + notAsked(others)
 	}
 	return text
+}
+
+// notAsked counts runs that no question is about, and those of them in which the lock fails, as the text above the list does.
+func notAsked(runs []advice.Run) string {
+	text, failed := fmt.Sprintf("%d not asked", len(runs)), 0
+	for i := range runs {
+		if len(runs[i].Broken) > 0 {
+			failed++
+		}
+	}
+	switch failed {
+	case 0:
+		return text + ", none fails"
+	case 1:
+		return text + ", 1 fails"
+	}
+	return text + fmt.Sprintf(", %d fail", failed)
+}
+
+// below counts the runs below those in sight: it keeps apart those that decide and those that no question is about.
+func (d *Decide) below(past, deciding int) string {
+	var all []string
+	if n := deciding - past; n > 0 {
+		all = append(all, draw.Plural(n, "more run")+" of your answers")
+	}
+	if others := d.listed[max(past, deciding):]; len(others) > 0 {
+		all = append(all, notAsked(others))
+	}
+	return strings.Join(all, "; ")
 }
 
 // part is a part of the list: the runs that decide, or those of one kind that no question is about, whose red is no contradiction to
@@ -383,8 +412,12 @@ func (d *Decide) drawRuns(c *draw.Canvas, l layout, a *advice.Advice, pending in
 	d.scroll(entries, parts, list.H)
 	list.H += spare
 	past, headings := d.drawRows(c, list, entries, parts)
-	if below := len(d.listed) - past; below > 0 && len(d.rows) < list.H {
-		c.Text(list.X+3, list.Y+len(d.rows), list.W-3, fmt.Sprintf("%s %d more", d.Theme.More, below), draw.Dim)
+	var unmarked []advice.Run
+	switch {
+	case past < len(d.listed) && len(d.rows) < list.H:
+		c.Text(list.X+3, list.Y+len(d.rows), list.W-3, d.Theme.More+" below: "+d.below(past, len(a.Runs)), draw.Dim)
+	case past <= len(a.Runs):
+		unmarked = d.listed[len(a.Runs):]
 	}
 	rule := draw.Rect(l.rules[2].X, l.rules[2].Y, l.rules[2].W, 1)
 	for i := range parts {
@@ -393,7 +426,7 @@ func (d *Decide) drawRuns(c *draw.Canvas, l layout, a *advice.Advice, pending in
 		switch row, headed := headings[p.first]; {
 		case first >= last:
 		case p.heading == "":
-			d.drawHeading(c, rule, " "+heading(a, pending, len(d.listed)-max(past, p.past))+" ", first, last, p.past)
+			d.drawHeading(c, rule, " "+heading(a, pending, unmarked)+" ", first, last, p.past)
 		case headed:
 			d.drawHeading(c, draw.Rect(rule.X, row, rule.W, 1), p.heading, 0, last-first, p.past-p.first)
 		default:
