@@ -638,3 +638,22 @@ func TestClaimsHaveTheirRuns(t *testing.T) {
 		}
 	}
 }
+
+// Where a forbidden code is no failure, it is said in a sentence where that is and why.
+func TestAcceptedIsExplained(t *testing.T) {
+	said := ""
+	for _, q := range advice.Questions {
+		for i := range q.Answers {
+			said += q.Answers[i].Requires(strategies.All(), func(names []string) string { return strings.Join(names, ", ") }) + "\n"
+		}
+	}
+	for _, want := range []string{
+		". Where a server loses the lock's record or its clock jumps, a double grant (DG) is no failure: it costs work twice, no more.",
+		". Where two clients draw the same token, a double grant (DG) and a foreign release (FR) are no failure: that, too, costs work twice, no more.",
+		". Where a server's clock jumps, a double grant (DG) is no failure: the counter of tokens is left, so a late write is refused.",
+	} {
+		if strings.Count(". "+strings.ReplaceAll(said, "\n", " "), want) != 1 {
+			t.Errorf("%q is not among:\n%s", want, said)
+		}
+	}
+}

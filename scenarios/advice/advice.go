@@ -44,7 +44,8 @@ type Answer struct {
 type acceptance struct {
 	codes     trace.Verdict
 	scenarios []string
-	where     string                         // they are, as the end of a sentence
+	where     string                         // they are, as a clause
+	why       string                         // they are none there, as another
 	fits      func(strategies.Strategy) bool // the locks of which that holds; nil is all
 }
 
@@ -77,8 +78,8 @@ var Questions = [3]Question{
 	{Name: "for", Text: "Two holders", Hint: "Does a second holder only waste work, or does it do harm?", Answers: []Answer{
 		{Name: "efficiency", Text: "cost work twice", Example: "a report is computed twice, a cache is filled twice",
 			accepts: []acceptance{
-				{codes: trace.Verdict{trace.DG}, scenarios: losses, where: "where a server loses the lock's record or its clock jumps"},
-				{codes: trace.Verdict{trace.DG, trace.FR}, scenarios: []string{sameToken}, where: "where two clients draw the same token"},
+				{codes: trace.Verdict{trace.DG}, scenarios: losses, where: "where a server loses the lock's record or its clock jumps", why: "it costs work twice, no more"},
+				{codes: trace.Verdict{trace.DG, trace.FR}, scenarios: []string{sameToken}, where: "where two clients draw the same token", why: "that, too, costs work twice, no more"},
 			},
 			remedy: "the idempotency key protects, and the lock only saves work: the receiver does the work once for each key, even if two requests with it come together. " +
 				"Give each payment, or whatever must not be done twice, one key: made before you ask for the lock, the same in every retry and every client, and kept by the receiver as long as a retry can come. " +
@@ -92,7 +93,7 @@ var Questions = [3]Question{
 		{Name: "no", Text: "can't be checked", Example: "what you protect takes all that arrives: a provider's payment API, a mail, a file. If a payment is both a provider's charge and a row in your table, answer for the one that can't be undone: the charge", fits: func(s strategies.Strategy) bool { return !s.Fences }},
 		{Name: "yes", Text: "can be checked", Example: "what you protect refuses a number lower than one it has seen: a table in your own database, say",
 			remedy:    "have what the lock protects check a fencing token or a version (UPDATE ... WHERE version = 7)",
-			accepts:   []acceptance{{codes: trace.Verdict{trace.DG}, scenarios: []string{jump}, where: "where a server's clock jumps: the counter of tokens is left", fits: fences}},
+			accepts:   []acceptance{{codes: trace.Verdict{trace.DG}, scenarios: []string{jump}, where: "where a server's clock jumps", why: "the counter of tokens is left, so a late write is refused", fits: fences}},
 			scenarios: []string{minted, "pause-replies-in-flight"}},
 	}},
 	{Name: "servers", Text: "Redis has", Hint: "A replica hears of a lock later: a failover to it can lose the lock.", Answers: []Answer{

@@ -406,7 +406,7 @@ func (a *Answer) Requires(locks []strategies.Strategy, titles func(names []strin
 		all = append(all, fmt.Sprintf("A lock must also withstand %s.", titles(a.scenarios)))
 	}
 	for _, x := range a.accepts {
-		all = append(all, fmt.Sprintf("%s is no failure %s.", named(x.codes), x.where))
+		all = append(all, sentence(fmt.Sprintf("%s, %s %s no failure: %s", x.where, inWords(x.codes), pick(len(x.codes) == 1, "is", "are"), x.why)))
 	}
 	if a.wants != nil {
 		all = append(all, fmt.Sprintf("Unwanted, though no lock is ruled out by it: %s.", named(a.wants)))
