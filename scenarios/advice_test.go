@@ -292,7 +292,8 @@ func expectKey(t *testing.T, d *advice.Advice, outcome advice.Outcome) {
 	}
 	rest.Pending = 3
 	early := d.Text(&rest, outcome, func(s string) string { return s }, true)
-	if last := early[len(early)-1]; !strings.HasSuffix(last, "; 3 of the runs that no question is about are still to come.") || !strings.Contains(early[2], "isn't known yet: 3 of the runs") {
+	if last := early[len(early)-1]; !strings.HasSuffix(last, "; 3 of the runs that no question is about are still to come.") || !strings.Contains(early[2], "isn't known yet: 3 of the runs") ||
+		early[0] != "Still computing: 3 runs to come, so this isn't complete. "+all[0] {
 		t.Errorf("%v: with runs to come it is said: %s", d.Answers, early)
 	}
 }
@@ -495,7 +496,7 @@ func TestNumbersOfRuns(t *testing.T) {
 			text := strings.Join(d.Text(&rest, outcome, func(s string) string { return s }, whole), " ")
 			want := fmt.Sprintf("Without the key, every lock fails: %s in %d of the %d runs that your answers call for, by stale write (SW: a customer pays twice or a change is lost)", d.Lock.Name, failed, len(d.Runs))
 			if d.Enough {
-				want = fmt.Sprintf("It withstands all %d runs that your answers call for", len(d.Runs))
+				want = fmt.Sprintf("It withstands all %d runs that your answers call for, with no harm by your answers", len(d.Runs))
 			}
 			if !strings.Contains(text, want) || d.Enough != (failed == 0) {
 				t.Errorf("%v: %d runs, of which %d fail: %s", a, len(d.Runs), failed, text)

@@ -41,7 +41,7 @@ func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) st
 	if a.Lock.Name == "" {
 		return []string{"There is no such lock."}
 	}
-	all := []string{a.Headline(true)}
+	all := []string{rest.Incomplete() + a.Headline(true)}
 	if !a.Enough {
 		if a.Cured() != "" {
 			all = append(all, sentence(a.Instead[0].answer(0).remedy), a.saves(rest))
@@ -148,6 +148,14 @@ func (a *Advice) byCure(rest *Rest) (covered, left []Run) {
 	return covered, left
 }
 
+// Incomplete says before a headline that runs are still to come, which change what stands below it. It is empty if none are.
+func (r *Rest) Incomplete() string {
+	if r.Pending == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Still computing: %d %s to come, so this isn't complete. ", r.Pending, pick(r.Pending == 1, "run", "runs"))
+}
+
 // toCome says how many of the runs are to come.
 func (r *Rest) toCome() string {
 	return fmt.Sprintf("%d of the runs that no question is about %s still to come", r.Pending, pick(r.Pending == 1, "is", "are"))
@@ -232,7 +240,7 @@ func (q *Question) Either(text func(*Answer) string) string {
 // covered says of a lock that is enough what the runs show on which the recommendation rests.
 func (a *Advice) covered(whole bool) string {
 	accepted := a.accepted()
-	text := fmt.Sprintf("It withstands all %d runs that your answers call for", len(a.Runs))
+	text := fmt.Sprintf("It withstands all %d runs that your answers call for, with no harm by your answers", len(a.Runs))
 	if whole {
 		forbidden := slices.DeleteFunc(a.Answers.Forbids(), func(c trace.Code) bool { return slices.Contains(accepted, c) })
 		text += fmt.Sprintf(": no %s", named(forbidden))

@@ -192,7 +192,7 @@ func (d *Decide) tell(t *draw.Paragraphs, a *advice.Advice, rest *advice.Rest, r
 		t.Add(draw.Dim, "", more+"questions, and to the rest of this.")
 		return
 	}
-	d.cut(t, a, d.told(a, rest, brief)[a.Shows()], more+"rest of this.", rows)
+	d.cut(t, a, rest.Incomplete()+a.Headline(false), d.told(a, rest, brief)[a.Shows()], more+"rest of this.", rows)
 }
 
 // set sets the recommendation in paragraphs, and returns the lines with which they end.
@@ -217,9 +217,8 @@ func headlineInk(a *advice.Advice) draw.Ink {
 }
 
 // cut has the headline with as much of the second paragraph as so many rows have room for, and what leads to the rest.
-func (d *Decide) cut(t *draw.Paragraphs, a *advice.Advice, second, more string, rows int) {
+func (d *Decide) cut(t *draw.Paragraphs, a *advice.Advice, headline, second, more string, rows int) {
 	t.Lines = nil
-	headline := a.Headline(false)
 	t.Add(draw.Plain, "", headline+" "+second)
 	t.Lines = t.Lines[:min(len(t.Lines), rows)]
 	words := t.Lines[len(t.Lines)-1]
@@ -278,7 +277,7 @@ func heading(a *advice.Advice, pending int, others []advice.Run) string {
 	}
 	text := fmt.Sprintf("Your answers: %s fails in %d of %d", a.Lock.Name, failed, n)
 	if a.Enough {
-		text = fmt.Sprintf("Your answers: %s withstands all %d", a.Lock.Name, n)
+		text = fmt.Sprintf("Your answers: no harm in all %d runs", n)
 	}
 	if pending > 0 {
 		return text + fmt.Sprintf("; %d to come", pending)
