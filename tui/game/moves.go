@@ -188,7 +188,7 @@ func (s *Game) instants() (all []option) {
 	if i, is := slices.BinarySearch(due, time.Second); !is && s.quest == nil { // no goal needs time to stop where nothing is due: see sim/explore/SOUNDNESS.md
 		due = slices.Insert(due, i, time.Second)
 	}
-	s.still = draw.Either(len(due) == 0, "time can't pass: nothing is due yet", "")
+	s.still = draw.Either(len(due) == 0, s.undue(), "")
 	for _, d := range due {
 		o, paused := s.wait(d)
 		if s.mayPause(len(paused)) {
@@ -201,6 +201,20 @@ func (s *Game) instants() (all []option) {
 		s.still = "" // some time can pass
 	}
 	return all
+}
+
+// undue says why time can't pass where nothing comes of it: whoever has a step to make has to make it now.
+func (s *Game) undue() string {
+	var able []string
+	for i := range s.next {
+		if len(s.next[i].moves) > 0 {
+			able = append(able, s.Run.Clients[i])
+		}
+	}
+	if len(able) == 0 {
+		return "time can't pass: nothing is due"
+	}
+	return "time can't pass: " + draw.Either(len(able) > 1, "one of ", "") + trace.List(able) + " must act first"
 }
 
 // stamped reports whether clients judge by their clocks what is stored: a stamp passes without an event.
