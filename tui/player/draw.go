@@ -40,7 +40,7 @@ func (p *Player) Draw(c *draw.Canvas, r draw.Rectangle) {
 	p.DrawNotice(c, p.drawMode(c, l.Rules[0]), l.Rules[1])
 	p.DrawHeader(c, l.Header)
 	if p.Run == nil {
-		p.drawNothing(c, l)
+		p.DrawAwaited(c, l.Main)
 		return
 	}
 	p.drawMain(c, l.Main, lanes)
@@ -135,20 +135,21 @@ func (p *Player) DrawDiagram(c *draw.Canvas, r draw.Rectangle, spare int) []draw
 	return nil
 }
 
-func (p *Player) drawNothing(c *draw.Canvas, l layout.Layout) {
+// DrawAwaited says what is run, or why it can't be.
+func (p *Player) DrawAwaited(c *draw.Canvas, r draw.Rectangle) {
 	st, sc := p.Library.Strategies[p.Strategy].Name, p.Library.Scenarios[p.scenario].Name
 	if p.failed == nil {
-		c.Text(l.Main.X+1, l.Main.Y, l.Main.W-2, fmt.Sprintf("running %s under %s", st, sc), draw.Dim)
+		c.Text(r.X+1, r.Y, r.W-2, fmt.Sprintf("running %s under %s", st, sc), draw.Dim)
 		return
 	}
-	c.Text(l.Main.X+1, l.Main.Y, l.Main.W-2, fmt.Sprintf("%s under %s can't be run:", st, sc), draw.Breach)
-	t := draw.Paragraphs{Width: l.Main.W - 2}
+	c.Text(r.X+1, r.Y, r.W-2, fmt.Sprintf("%s under %s can't be run:", st, sc), draw.Breach)
+	t := draw.Paragraphs{Width: r.W - 2}
 	t.Add(draw.Plain, "  ", p.failed.Error())
 	if p.Library.Scenarios[p.scenario].Path() != "" {
 		t.Gap()
 		t.Add(draw.Dim, "", "It is run again as soon as another version of its file is saved.")
 	}
-	c.Lines(draw.Rect(l.Main.X, l.Main.Y+1, l.Main.W, l.Main.H-1), t.Lines, 0)
+	c.Lines(draw.Rect(r.X, r.Y+1, r.W, r.H-1), t.Lines, 0)
 }
 
 // DrawHeader names the run on the left and the place in it on the right.

@@ -89,6 +89,9 @@ type Player struct {
 	Now   time.Duration // at the end of the run, where time has passed since its last event
 }
 
+// Awaited reports whether there is no run yet, but one is to come.
+func (p *Player) Awaited() bool { return p.Run == nil && p.loading }
+
 // none is the index of no violation.
 const none = -1
 

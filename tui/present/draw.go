@@ -118,6 +118,7 @@ func (p *Present) Draw(c *draw.Canvas, r draw.Rectangle) {
 		c.Text(l.header.W, 0, draw.Width(place), place, draw.Dim)
 	}
 	if p.Run == nil {
+		p.DrawAwaited(c, draw.Rect(r.X, l.header.H+1, r.W, r.H-l.header.H-1))
 		return
 	}
 	told = p.withHolders(p.words(width, l.told.H), width, l.told.H)

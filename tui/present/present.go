@@ -188,7 +188,7 @@ func (p *Present) site() (map[string][]byte, error) {
 // goOn is the one key: to the next stop of the run, and from its end to the next run.
 func (p *Present) goOn() tea.Cmd {
 	switch {
-	case p.Run != nil && p.Advance():
+	case p.Awaited(), p.Run != nil && p.Advance(): // a run that isn't there yet is not passed over
 		return nil
 	case p.at+1 == len(p.showings):
 		p.Notice = "That was the last run of the playlist" + p.ways() + "."
@@ -232,7 +232,7 @@ func (p *Present) FooterKeys() []key.Binding {
 		on = "next run"
 	}
 	list := []key.Binding{screen.As(k.Enter, on)}
-	if p.ended() {
+	if p.ended() || p.Awaited() {
 		list = nil
 	}
 	list = append(append(list, p.GuessKeys()...), screen.As(k.PageUp, "back"), screen.As(k.Source, draw.Either(p.showsCode, "no code", "code")),

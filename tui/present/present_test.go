@@ -68,6 +68,31 @@ func TestScreens(t *testing.T) {
 	}
 }
 
+// The key that goes on passes over no run that isn't there yet, however often it is pressed; the screen says what is awaited.
+func TestNoRunIsPassedOver(t *testing.T) {
+	all, err := scenarios.LoadPlaylist(playlist(t, "lesson 6 1\nsetpx-lua stampede\nnaive-del late-release"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	app := tuitest.RealApp(screen.NewLibrary(), tuitest.PlainTheme(false))
+	p := New(app, all)
+	tuitest.Open(t, 80, 24, app, p, nil)
+	p.Adjust(tea.KeyMsg{Type: tea.KeyEnd})
+	for range 9 {
+		p.Update(tea.KeyMsg{Type: tea.KeyEnter}) // its commands are left undone: the next run is still to come
+	}
+	if p.at != 1 || !p.Awaited() {
+		t.Errorf("run %d of %d, to come: %v", p.at+1, len(all.Showings), p.Awaited())
+	}
+	for _, size := range [][2]int{{1, 1}, {30, 7}, {80, 23}} {
+		c := draw.NewCanvas(size[0], size[1], "")
+		p.Draw(c, draw.Rect(0, 0, size[0], size[1]))
+		if v := c.Render(p.Theme); size[0] >= 80 && !strings.Contains(v, "running setpx-lua under stampede") {
+			t.Errorf("nothing says what comes:\n%s", v)
+		}
+	}
+}
+
 // One key goes from the beginning of the playlist to its end, and shows on the way everything that is
 // said, asked and broken.
 func TestOneKey(t *testing.T) {
