@@ -97,6 +97,17 @@ func StandingAt(r *timeline.Timeline, pos int, s *trace.State, file string, text
 	return v
 }
 
+// Beheaded leaves out what is above the file's first declaration, with the comment there, which says how the lock fails.
+func (v *Standing) Beheaded(text []string) {
+	first := slices.IndexFunc(text, func(l string) bool {
+		word, _, _ := strings.Cut(l, " ")
+		return slices.Contains([]string{"type", "func", "var", "const"}, word)
+	})
+	n, _ := slices.BinarySearch(v.Lines, first+1)
+	n = min(n, v.Focus)
+	v.Rows, v.Texts, v.Lines, v.Focus = v.Rows[n:], v.Texts[n:], v.Lines[n:], v.Focus-n
+}
+
 // paragraph is the line of code at an index, from 0, and the index of the next one. Lines of a comment that are sentences are one line
 // where one of them is wider than a pane: each folded by itself would end in a row of a word or two.
 func paragraph(text []string, at, width int) (line string, next int) {

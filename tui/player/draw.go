@@ -412,5 +412,8 @@ func (p *Player) DrawSource(c *draw.Canvas, r draw.Rectangle) {
 		p.code[file] = text
 	}
 	v := code.StandingAt(p.Run, p.Pos, p.State, file, text, r.W-1, p.Theme)
+	if p.Untold && p.quiz.Ahead(p.Pos) {
+		v.Beheaded(text)
+	}
 	v.Draw(c, r, file, text, p.Theme, func(rows, base int) int { return p.scrolled(panelSource, len(v.Rows), rows, base) })
 }

@@ -79,6 +79,8 @@ type Player struct {
 
 	Rehearsing bool // for a class that isn't there yet: the author is told what is for an author
 
+	Untold bool // the code begins behind the comment that heads its file, as long as an answer is to come that it may tell
+
 	Measure int // the greatest width of the words, if it is more than that of prose elsewhere
 
 	Remedies screen.Remedies // other locks, by the failures of this run that they don't show

@@ -107,6 +107,29 @@ func TestCodeWaitsForTheAnswer(t *testing.T) {
 	}
 }
 
+// The comment that heads a file says how its lock fails: it comes when every question has its answer, and not before.
+func TestTheHeadCommentTellsNoAnswer(t *testing.T) {
+	a, p, _ := open(t, 200, 60)
+	until := 0
+	for _, q := range p.Run.Questions() {
+		if q.Script { // it is asked nothing else
+			until = max(until, q.Until)
+		}
+	}
+	if until == 0 {
+		t.Fatal("nothing is asked")
+	}
+	for p.Pos < until {
+		if v := a.View(); strings.Contains(v, "a holder that overruns") || p.Asked() == none && !strings.Contains(v, "type NaiveDel struct") {
+			t.Fatalf("event %d:\n%s", p.Pos, v)
+		}
+		a.Press("right")
+	}
+	if v := a.View(); !strings.Contains(v, "nobody asks for it") {
+		t.Errorf("nothing is left to ask, and the comment is not there:\n%s", v)
+	}
+}
+
 // A window with room for it has the code beside the words, without being asked, below a diagram as wide as the window; the key
 // takes it away, and smaller windows wait for the key.
 func TestRoomyWindowsShowTheCode(t *testing.T) {

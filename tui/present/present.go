@@ -52,7 +52,7 @@ func New(app *screen.App, list scenarios.Playlist) *Present {
 func (p *Present) playerOf(app *screen.App) *player.Player {
 	s := &p.showings[p.at]
 	shown := player.New(app, app.Library.Strategy(s.Strategy.Name), scenarioOf(app.Library, s))
-	shown.Measure, shown.OwnQuestions, shown.Scrolls, shown.Rehearsing = longestTold, true, true, p.rehearses
+	shown.Measure, shown.OwnQuestions, shown.Scrolls, shown.Untold, shown.Rehearsing = longestTold, true, true, true, p.rehearses
 	return shown
 }
 

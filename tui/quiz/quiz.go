@@ -47,6 +47,11 @@ func Without(run *timeline.Timeline) *Quiz {
 // All are the questions, in the order of asking.
 func (z *Quiz) All() []timeline.Question { return z.all }
 
+// Ahead reports whether an answer is still to come after a position.
+func (z *Quiz) Ahead(pos int) bool {
+	return slices.ContainsFunc(z.all, func(q timeline.Question) bool { return q.Until > pos })
+}
+
 // OnlyScript leaves the questions of a script to those that its author has written, if there are any.
 func (z *Quiz) OnlyScript() {
 	own := slices.DeleteFunc(slices.Clone(z.all), func(q timeline.Question) bool { return !q.Script })
