@@ -574,3 +574,28 @@ func TestHoldersAreOneKeyAway(t *testing.T) {
 		}
 	}
 }
+
+// A run that plays stops while a page covers it, whichever, and says so when that is closed; while it plays, the first key of the footer stops it.
+func TestPlayStopsUnderAPage(t *testing.T) {
+	for _, page := range []string{"?", "f", "x"} {
+		app := tuitest.RealApp(screen.NewLibrary(), tuitest.PlainTheme(false))
+		p := Open(app, screen.PlayMsg{Strategy: app.Library.Strategy("naive-del"), Scenario: app.Library.Named("late-release"), Playing: true})
+		a := tuitest.Open(t, 80, 24, app, p, nil)
+		a.Fire()
+		if first := p.FooterKeys()[0].Help(); !p.playing || first.Key != "space" || first.Desc != "stop" {
+			t.Fatalf("plays: %v; the footer begins with %v", p.playing, first)
+		}
+		at := p.Pos
+		if a.Press(page); p.playing {
+			t.Errorf("it plays below the page of %s", page)
+		}
+		a.Fire()
+		a.Press("esc")
+		if v := a.View(); p.Pos != at || !strings.Contains(v, "The run stops here: space plays on.") {
+			t.Errorf("%s: event %d, and then %d:\n%s", page, at, p.Pos, v)
+		}
+		if a.Press("space"); !p.playing {
+			t.Errorf("%s: it does not play on", page)
+		}
+	}
+}

@@ -370,7 +370,9 @@ func (p *Player) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 	case fileMsg:
 		return p.reread(msg), screen.Outcome{}
 	case screen.HiddenMsg:
-		p.playing = false
+		if p.playing {
+			p.rest()
+		}
 	case tickMsg:
 		return p.played(int(msg)), screen.Outcome{}
 	case picker.ExportedMsg:
@@ -799,15 +801,20 @@ func (p *Player) played(tick int) tea.Cmd {
 	}
 	p.goTo(p.Pos + 1)
 	_, fresh := p.Run.Breached(p.Pos)
-	switch play := p.Keys.Play.Help().Key; {
+	switch {
 	case p.Pos == p.Run.Last():
-		p.playing, p.Notice = false, "The run has ended: "+play+" plays it again."
+		p.playing, p.Notice = false, "The run has ended: "+p.Keys.Play.Help().Key+" plays it again."
 	case len(fresh) > 0, !p.watched && p.question() != nil:
-		p.playing, p.Notice = false, "The run stops here: "+play+" plays on."
+		p.rest()
 	default:
 		return p.later()
 	}
 	return nil
+}
+
+// rest stops the playing, and says so.
+func (p *Player) rest() {
+	p.playing, p.Notice = false, "The run stops here: "+p.Keys.Play.Help().Key+" plays on."
 }
 
 // The lists.
@@ -910,6 +917,10 @@ func (p *Player) FooterKeys() []key.Binding {
 			at = 2
 		}
 		list = slices.Insert(list, min(at, len(list)), screen.As(k.View, p.NextView()))
+	}
+	if p.playing { // it goes on by itself
+		at := slices.IndexFunc(list, func(b key.Binding) bool { return b.Help() == play.Help() })
+		list = slices.Insert(slices.Delete(list, at, at+1), 0, play)
 	}
 	return append(list, p.otherKeys(named, proven)...)
 }

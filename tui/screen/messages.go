@@ -105,5 +105,5 @@ func (ChallengeMsg) opens() {}
 // RefusedMsg tells a screen why the one that it asked for can't be shown.
 type RefusedMsg struct{ Err error } // for the reader
 
-// HiddenMsg says that the window has become too small for the screen: nobody sees what goes on there.
+// HiddenMsg says that another screen covers this one, or that the window has become too small for it: nobody sees what goes on there.
 type HiddenMsg struct{}

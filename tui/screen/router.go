@@ -105,8 +105,7 @@ func (m *Router) typed(k tea.KeyMsg) tea.Cmd {
 	case key.Matches(k, m.Keys.Help) && !m.Typing():
 		if _, open := m.Top().(*help); !open {
 			page := m.Top().Help()
-			m.screens = append(m.screens, &help{App: m.App, page: page, words: m.wordsInSight(&page)})
-			return nil
+			return m.cover(&help{App: m.App, page: page, words: m.wordsInSight(&page)})
 		}
 	}
 	return m.tell(k)
@@ -147,8 +146,14 @@ func (m *Router) goTo(out Outcome) tea.Cmd {
 		m.leave(i + 1)
 		return m.start(out.Open)
 	}
-	m.screens = append(m.screens, out.Open)
-	return m.start(out.Open)
+	return tea.Batch(m.cover(out.Open), m.start(out.Open))
+}
+
+// cover puts a screen on top of the one that is shown.
+func (m *Router) cover(s Screen) tea.Cmd {
+	cmd, _ := m.Top().Update(HiddenMsg{})
+	m.screens = append(m.screens, s)
+	return cmd
 }
 
 // leave closes all screens but the first n. One that is opened again starts again.
