@@ -918,11 +918,16 @@ func (p *Player) FooterKeys() []key.Binding {
 		}
 		list = slices.Insert(list, min(at, len(list)), screen.As(k.View, p.NextView()))
 	}
-	if p.playing { // it goes on by itself
-		at := slices.IndexFunc(list, func(b key.Binding) bool { return b.Help() == play.Help() })
-		list = slices.Insert(slices.Delete(list, at, at+1), 0, play)
+	return append(p.stopFirst(list, play), p.otherKeys(named, proven)...)
+}
+
+// stopFirst puts the key that stops a run before those that go on, while it does so by itself.
+func (p *Player) stopFirst(list []key.Binding, play key.Binding) []key.Binding {
+	if !p.playing {
+		return list
 	}
-	return append(list, p.otherKeys(named, proven)...)
+	at := slices.IndexFunc(list, func(b key.Binding) bool { return b.Help() == play.Help() })
+	return slices.Insert(slices.Delete(list, at, at+1), 0, play)
 }
 
 // otherKeys are those of the footer that are as useful anywhere, but for those that it has already.
