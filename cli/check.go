@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -16,10 +17,12 @@ import (
 
 	"lockstep/cli/tryout"
 	"lockstep/scenarios"
+	"lockstep/scenarios/text"
 	"lockstep/sim"
 	"lockstep/sim/explore"
 	"lockstep/sim/explore/certificate"
 	"lockstep/sim/explore/report"
+	"lockstep/sim/suggest"
 	"lockstep/sim/trace"
 )
 
@@ -36,9 +39,9 @@ func newCheck() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check FILE",
 		Short: "Check a script of your own, or the proof of a search without bounds",
-		Long: `Check a script, a FILE.yaml: it is run under each lock that its "expect" names, and
-printed is what was expected and what came, with the notes for its author (~). The
-exit status is 0 when all is as expected, 1 when it isn't, and 2 when the script
+		Long: `Check a script, a FILE.yaml: it is run under each lock that its "expect" names, and so
+is each of its variants; printed is what was expected and what came, with the notes for
+its author (~). FILE.yaml.VARIANT checks one variant alone. The exit status is 0 when all is as expected, 1 when it isn't, and 2 when the script
 has to be mended.
 
 Or check a certificate, which lockstep explore --certificate has written: the set of
@@ -53,6 +56,7 @@ The exit status is 0 when nothing is wrong in what was checked, 1 when the
 certificate proves nothing, 2 when it can't be read or is of another version of
 the lock, and 3 when the check was interrupted.`,
 		Example: `  lockstep check my.yaml
+  lockstep check my.yaml.saved
   lockstep explore setpx-lua --cycles any --faults crash=any,pause=any,reply-lost=any \
       --codes DG,FR,PD --certificate setpx-lua.proof
   lockstep check setpx-lua.proof
@@ -69,12 +73,17 @@ the lock, and 3 when the check was interrupted.`,
 }
 
 func (x *checking) run(cmd *cobra.Command, path string) error {
-	if ext := filepath.Ext(path); ext == ".yaml" || ext == ".yml" {
+	_, gone := os.Stat(path)
+	if scenarios.IsScript(path) || gone != nil && scenarios.IsScript(strings.TrimSuffix(path, filepath.Ext(path))) { // or a variant's name
 		met, err := tryout.Script(unbroken(cmd.OutOrStdout()), path)
 		if err == nil && !met {
 			err = exit(exitOccurred)
 		}
 		return err
+	}
+	if errors.Is(gone, fs.ErrNotExist) {
+		hint := suggest.Hint(filepath.Base(path), text.Beside(path, func(string) bool { return true }))
+		return fmt.Errorf("there is no file %s, neither a script of scenarios (its name ends in .yaml) nor a certificate%s", path, hint)
 	}
 	opt := certificate.Options{Resolve: scenarios.FindStrategy, Workers: x.workers, Seed: x.seed}
 	var err error

@@ -97,6 +97,26 @@ func TestCheckScript(t *testing.T) {
 	}
 }
 
+// TestCheckVariants: what each variant of a script expects is compared, too, or that of one by its name.
+func TestCheckVariants(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "my.yaml")
+	text := "title: x\nscript:\n  - run: all\nexpect:\n  - {verdict: ok, under: [setpx-lua]}\nvariants:\n" +
+		"  right: {title: y, expect: [{verdict: ok, under: [setnx, setpx-lua]}]}\n  wrong: {title: z, expect: [{verdict: [SW], under: [setpx-lua], because: x}]}\n  none: {title: w}\n"
+	if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	right := script + ".right: \"y\"\n  setnx: as expected: ok\n  setpx-lua: as expected: ok\n"
+	if out, errs, status := run(t, "", "check", script+".right"); out != right || status != 0 || errs != "" {
+		t.Errorf("one variant: exit status %d\n%s%s", status, out, errs)
+	}
+	out, errs, status := run(t, "", "check", script)
+	for _, want := range []string{script + ": \"x\"\n  setpx-lua: as expected: ok\n" + right, script + ".wrong: \"z\"\n  setpx-lua: not as expected: the file expects SW", script + ".none: \"w\"\n  can be run. It expects nothing"} {
+		if !strings.Contains(out, want) || status != 1 || errs != "" {
+			t.Errorf("exit status %d: %q is not in:\n%s%s", status, want, out, errs)
+		}
+	}
+}
+
 func TestCheckRefusals(t *testing.T) {
 	rubbish := filepath.Join(t.TempDir(), "rubbish")
 	if err := os.WriteFile(rubbish, []byte("rubbish"), 0o600); err != nil {
@@ -108,7 +128,9 @@ func TestCheckRefusals(t *testing.T) {
 		want string
 	}{
 		{[]string{"check"}, `check needs a FILE (see lockstep check --help)`},
-		{[]string{"check", "nowhere"}, `cannot read the certificate: open nowhere: no such file or directory`},
+		{[]string{"check", "nowhere"}, `there is no file nowhere, neither a script of scenarios (its name ends in .yaml) nor a certificate`},
+		{[]string{"check", "chekc.go"}, `there is no file chekc.go, neither a script of scenarios (its name ends in .yaml) nor a certificate; did you mean "check.go"?`},
+		{[]string{"check", "gone.yaml.saved"}, `cannot read the scenario gone.yaml: no such file or directory`},
 		{[]string{"check", rubbish}, rubbish + `: this is no certificate of lockstep: it lacks the first line "lockstep certificate 1"`},
 		{[]string{"check", rubbish, "--part", "5"}, `--part: "5" is no percentage from above 0% to 100%`},
 		{[]string{"check", rubbish, "--workers", "-1"}, `--workers: it takes one or more, or 0 for one a core, and not -1`},

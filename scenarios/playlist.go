@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"lockstep/scenarios/text"
 	"lockstep/sim/suggest"
 	"lockstep/strategies"
 )
@@ -41,15 +42,11 @@ var lineWords = []string{lessonWord, titleWord, sayWord}
 // playlist's title, without which it has none; the text of one that begins with "say" is the
 // opening of the next run. What follows a # is a comment. Errors name the file and the line.
 func LoadPlaylist(path string) (Playlist, error) {
-	data, err := readFile(path)
+	data, err := text.Read(path, maxFile)
 	if err != nil {
-		var at *fs.PathError
-		if errors.As(err, &at) {
-			err = at.Err
-		}
 		hint := ""
 		if errors.Is(err, fs.ErrNotExist) {
-			hint = suggest.Hint(filepath.Base(path), beside(path, func(name string) bool { return filepath.Ext(name) == filepath.Ext(path) }))
+			hint = suggest.Hint(filepath.Base(path), text.Beside(path, func(name string) bool { return filepath.Ext(name) == filepath.Ext(path) }))
 		}
 		return Playlist{}, fmt.Errorf("cannot read the playlist %s: %w%s", path, err, hint)
 	}

@@ -9,9 +9,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -19,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"lockstep/scenarios/text"
 	"lockstep/sim"
 	"lockstep/sim/process"
 	"lockstep/sim/redis"
@@ -204,10 +203,10 @@ func findIn(folder, name string) (*Scenario, error) {
 		path = filepath.Join(folder, name)
 	}
 	ext := filepath.Ext(path)
-	if isScript(path) {
+	if IsScript(path) {
 		return Load(path)
 	}
-	if file := strings.TrimSuffix(path, ext); isScript(file) {
+	if file := strings.TrimSuffix(path, ext); IsScript(file) {
 		return loadVariant(file, strings.TrimPrefix(ext, "."))
 	}
 	if strings.ContainsAny(name, `/\`) {
@@ -223,28 +222,14 @@ func findIn(folder, name string) (*Scenario, error) {
 	return nil, fmt.Errorf("unknown scenario %q: lockstep list has the built-in ones, and the name of a file of your own ends in .yaml", suggest.Clip(name))
 }
 
-// isScript reports whether a path is named as scripts are.
-func isScript(path string) bool {
+// IsScript reports whether a path is named as scripts are.
+func IsScript(path string) bool {
 	ext := filepath.Ext(path)
 	return ext == ".yaml" || ext == ".yml"
 }
 
 // scriptsBeside are the names of the scripts in the folder of a path.
-func scriptsBeside(path string) (names []string) { return beside(path, isScript) }
-
-// beside are the names in the folder of a path that are of a kind.
-func beside(path string, is func(name string) bool) (names []string) {
-	entries, err := os.ReadDir(filepath.Dir(path))
-	if err != nil {
-		return nil
-	}
-	for _, e := range entries {
-		if is(e.Name()) {
-			names = append(names, e.Name())
-		}
-	}
-	return names
-}
+func scriptsBeside(path string) (names []string) { return text.Beside(path, IsScript) }
 
 // loadVariant reads a file, for the variant of that name: my.yaml.fast is the
 // variant fast of my.yaml.
@@ -269,12 +254,8 @@ func loadVariant(file, name string) (*Scenario, error) {
 
 // Load reads a scenario from a file. Errors name the file, the line and the culprit.
 func Load(file string) (*Scenario, error) {
-	data, err := readFile(file)
+	data, err := text.Read(file, maxFile)
 	if err != nil {
-		var pathErr *fs.PathError
-		if errors.As(err, &pathErr) {
-			err = pathErr.Err
-		}
 		hint := ""
 		if errors.Is(err, fs.ErrNotExist) {
 			hint = suggest.Hint(filepath.Base(file), scriptsBeside(file))
@@ -285,24 +266,6 @@ func Load(file string) (*Scenario, error) {
 		return nil, fmt.Errorf("cannot read the scenario %s: %w%s", file, err, hint)
 	}
 	return read(file, file, data)
-}
-
-// readFile reads a file up to the size limit of scenarios, and a byte more. It checks the
-// file's type first: opening a pipe would wait for a writer.
-func readFile(file string) ([]byte, error) {
-	info, err := os.Stat(file)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is not a regular file")
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() //nolint:errcheck // only read from
-	return io.ReadAll(io.LimitReader(f, maxFile+1))
 }
 
 func read(file, name string, data []byte) (*Scenario, error) {
@@ -453,6 +416,9 @@ func (s *Scenario) Path() string {
 	}
 	return s.file
 }
+
+// Variants are the scenario's, in the order of its file.
+func (s *Scenario) Variants() []*Scenario { return s.variants }
 
 // label is the scenario's name as schedules carry it: of a file only its base.
 func (s *Scenario) label() string { return filepath.Base(s.Name) }

@@ -9,26 +9,41 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Script reads the script at a path, and prints for each lock whether the verdict is the expected one, and the notes for the script's author. It reports whether all
-// are as expected.
-func Script(out io.Writer, path string) (met bool, err error) {
-	s, err := scenarios.Load(path)
+// Script finds the script of a name as it can be run: a file with all its variants, or one of its variants. It prints for each lock of which
+// something is expected whether the verdict is that, and the notes for the script's author, and reports whether all are as expected.
+func Script(out io.Writer, name string) (met bool, err error) {
+	s, err := scenarios.Find(name)
 	if err != nil {
 		return false, err
 	}
 	met = true
-	text, locks := fmt.Sprintf("%s: %q\n", s.Path(), s.Title), 0
+	text := ""
+	for _, s := range append([]*scenarios.Scenario{s}, s.Variants()...) {
+		said, as, err := try(s)
+		if err != nil {
+			return false, err
+		}
+		text, met = text+said, met && as
+	}
+	_, err = io.WriteString(out, text)
+	return met, err
+}
+
+// try says what came of a scenario under each lock of which it expects something.
+func try(s *scenarios.Scenario) (text string, met bool, err error) {
+	text, met = fmt.Sprintf("%s: %q\n", s.Name, s.Title), true
+	locks := 0
 	for _, name := range scenarios.StrategyNames() {
 		if _, stated := s.Expect(name); !stated {
 			continue
 		}
 		st, err := scenarios.FindStrategy(name)
 		if err != nil {
-			return false, err
+			return "", false, err
 		}
 		t, err := s.Run(st, 1)
 		if err != nil {
-			return false, err
+			return "", false, err
 		}
 		outcome, as := t.Expectation()
 		met, locks = met && as, locks+1
@@ -40,8 +55,7 @@ func Script(out io.Writer, path string) (met bool, err error) {
 		}
 	}
 	if locks == 0 {
-		text += fmt.Sprintf("  can be run. It expects nothing of any lock, so there is nothing to compare: lockstep run LOCK %s --plain shows what comes of one.\n", s.Path())
+		text += fmt.Sprintf("  can be run. It expects nothing of any lock, so there is nothing to compare: lockstep run LOCK %s --plain shows what comes of one.\n", s.Name)
 	}
-	_, err = io.WriteString(out, text)
-	return met, err
+	return text, met, nil
 }

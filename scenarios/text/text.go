@@ -1,5 +1,5 @@
-// Package text checks that a file is text that the parser and a terminal can take, and says in an author's words what
-// the parser doesn't take.
+// Package text reads a file, checks that it is text that the parser and a terminal can take, and says in an author's words
+// what the parser doesn't take.
 package text
 
 import (
