@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -230,10 +231,11 @@ func (r *runner) script() error {
 	if r.s.Path() == "" { // to the author of a file it is a pause where a `wait` makes it: see trace.HoldUp
 		r.w.Scripted()
 	}
-	for _, st := range r.s.script {
+	for i, st := range r.s.script {
 		r.at = st.at
 		err := st.action.do(r)
 		if errors.Is(err, errWindow) {
+			r.leaveOut(r.s.script[i+1:])
 			break
 		}
 		if err != nil {
@@ -259,6 +261,25 @@ func mended(err error) error {
 
 // errWindow ends a script that has nothing to show under this strategy.
 var errWindow = errors.New("the window does not open")
+
+// leaveOut notes, for the author of a script, that it ends with the step at hand, and which questions are not asked.
+func (r *runner) leaveOut(rest []step) {
+	var lines []string
+	for _, st := range rest {
+		if words, says := st.action.(say); says && r.s.notes[words.n-1].kind == trace.NoteAsk {
+			lines = append(lines, strconv.Itoa(st.at.line()))
+		}
+	}
+	asked := ""
+	switch len(lines) {
+	case 0:
+	case 1:
+		asked = fmt.Sprintf(" Its question at line %s is not asked.", lines[0])
+	default:
+		asked = fmt.Sprintf(" Its questions at lines %s are not asked.", trace.List(lines))
+	}
+	r.missed("So the script ends here under %s, with the step at line %d (otherwise: stop), and the rest of it is left out.%s", r.cfg.Strategy.Name, r.at.line(), asked)
+}
 
 // missed notes, for the author of a script, that a step had nothing to act on under this strategy. The readers of a
 // built-in script are no authors, and its words allow for locks that do without the step: it says nothing.
@@ -536,7 +557,6 @@ func (r *runner) runTo(a run, client int, who sim.Set) error {
 		return nil
 	}
 	if a.needed {
-		r.missed("So the window that this scenario is about does not open under %s. The rest of the script is left out.", r.cfg.Strategy.Name)
 		r.instead("With %s %s", r.cfg.Strategy.Name, trace.NoMoment)
 		return errWindow
 	}

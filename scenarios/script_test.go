@@ -297,11 +297,11 @@ func TestDone(t *testing.T) {
 // otherwise: stop leaves out the rest of the script where there is nothing to
 // show, and nothing where there is.
 func TestOtherwiseStop(t *testing.T) {
-	yaml := in("  - run: A\n    to: before acquire 2\n    otherwise: stop\n  - crash: A\n  - say: A has crashed.\n  - down: all\n")
+	yaml := in("  - run: A\n    to: before acquire 2\n    otherwise: stop\n  - crash: A\n  - say: A has crashed.\n  - ask: Who has it?\n    answer: holders\n  - down: all\n  - ask: And now?\n    answer: holders\n")
 	tr := mustRun(t, script(t, yaml), "setpx-lua")
 	equal(t, "said", missed(tr),
 		`A never stands at "before acquire 2": under setpx-lua it leaves acquire earlier`,
-		"So the window that this scenario is about does not open under setpx-lua. The rest of the script is left out.")
+		"So the script ends here under setpx-lua, with the step at line 3 (otherwise: stop), and the rest of it is left out. Its questions at lines 8 and 11 are not asked.")
 	equal(t, "what the rest would have done", of(tr, trace.KindCrash, trace.KindDown))
 	if len(tr.Notes) != 2 {
 		t.Errorf("notes: %+v", tr.Notes)
@@ -317,7 +317,7 @@ func TestOtherwiseStop(t *testing.T) {
 	tr = mustRun(t, script(t, in("  - run: A\n    to: work\n    within: 1ms\n    otherwise: stop\n  - crash: A\n")), "setpx-lua")
 	equal(t, "said", missed(tr),
 		`A does not get to "work" within 1ms`,
-		"So the window that this scenario is about does not open under setpx-lua. The rest of the script is left out.")
+		"So the script ends here under setpx-lua, with the step at line 3 (otherwise: stop), and the rest of it is left out.")
 	equal(t, "what the rest would have done", of(tr, trace.KindCrash))
 }
 
