@@ -1022,6 +1022,40 @@ script:
 	}
 }
 
+// While a further question is to be answered at an instant nothing is said of who believes that it has the lock: that may be its answer.
+func TestNextAnswerIsNotSaidBelowTheDiagram(t *testing.T) {
+	a, _ := openOwn(t, `title: A sleeps longer than its lease
+script:
+  - say: A works.
+  - run: A
+    to: release
+  - say: A sleeps.
+  - wait: 12s
+  - say: B comes.
+  - run: B
+    to: work
+  - ask: Whose record is it?
+    answer: record
+  - ask: Who believes?
+    answer: holders
+  - run: A
+`, "naive-del")
+	const more, said = "Another question is answered here: enter goes on.", "A and B believe they hold it"
+	answered := func(text string) bool { return strings.Contains(tuitest.Unwrapped(a.View()), text) }
+	for i := 0; !answered("B's record."); i++ {
+		if i == 20 {
+			t.Fatalf("the first question is never answered:\n%s", a.View())
+		}
+		a.Press("enter")
+	}
+	if !answered(more) || answered(said) {
+		t.Errorf("beside the first answer:\n%s", a.View())
+	}
+	if a.Press("enter"); answered(more) || !answered(said) || !answered("A and B.") {
+		t.Errorf("beside the second one:\n%s", a.View())
+	}
+}
+
 // The end of a run lists who held the lock when, where there is room.
 func TestEndListsTheHolders(t *testing.T) {
 	for _, h := range []int{40, 20} {
