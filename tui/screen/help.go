@@ -146,23 +146,53 @@ func glossary(words []trace.Word, width int) []draw.Line {
 	return left
 }
 
-// columns lists the keys, downwards first. What doesn't fit beside a key goes on below it.
+// columns lists the keys, downwards first. What doesn't fit beside a key goes on below it, in the same column.
 func (h *help) columns(width int) []draw.Line {
 	const column, names = 38, 13
-	var all []draw.Line
+	var entries [][]draw.Line
+	all := 0
 	for _, b := range h.page.Keys {
+		var entry []draw.Line
 		name := keyNames(b)
 		for _, desc := range draw.Wrap(b.Help().Desc, column-names-1) {
-			all = append(all, draw.Line{draw.Text(draw.Pad(name, names), draw.Strong), draw.Text(draw.Pad(desc, column-names), draw.Dim)})
+			entry = append(entry, draw.Line{draw.Text(draw.Pad(name, names), draw.Strong), draw.Text(draw.Pad(desc, column-names), draw.Dim)})
 			name = ""
 		}
+		entries = append(entries, entry)
+		all += len(entry)
 	}
-	rows := (len(all) + max(width/column, 1) - 1) / max(width/column, 1)
+	n := max(width/column, 1)
+	rows := (all + n - 1) / n
+	columns := inColumns(entries, rows)
+	for ; len(columns) > n; rows++ {
+		columns = inColumns(entries, rows+1)
+	}
+	for _, lot := range columns {
+		rows = max(rows, len(lot))
+	}
 	lines := make([]draw.Line, rows)
-	for i, l := range all {
-		lines[i%rows] = append(lines[i%rows], l...)
+	for at, lot := range columns {
+		for i, l := range lot {
+			if short := at*column - lines[i].Width(); short > 0 { // the column before is not as long
+				lines[i] = append(lines[i], draw.Text(draw.Pad("", short), draw.Plain))
+			}
+			lines[i] = append(lines[i], l...)
+		}
 	}
 	return lines
+}
+
+// inColumns sets entries in as many columns of so many rows as they need: each of them stays whole. One with more rows than
+// that has a column of its own, which is longer.
+func inColumns(entries [][]draw.Line, rows int) (columns [][]draw.Line) {
+	for i, entry := range entries {
+		if last := len(columns) - 1; i > 0 && len(columns[last])+len(entry) <= rows {
+			columns[last] = append(columns[last], entry...)
+			continue
+		}
+		columns = append(columns, slices.Clone(entry))
+	}
+	return columns
 }
 
 // flow sets signs and their meanings one after the other. One that has several meanings stands once, and one

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/lipgloss"
 
@@ -106,6 +107,37 @@ func TestAllWordsAreInTheHelp(t *testing.T) {
 	for _, want := range []string{"fencing token", "majority", "PD ", "permanent deadlock: "} {
 		if !strings.Contains(v, want) {
 			t.Errorf("%q is not among all words", want)
+		}
+	}
+}
+
+// What is said of a key stays in its column.
+func TestKeysStayInOneColumn(t *testing.T) {
+	h := &help{}
+	for i := range 7 {
+		h.page.Keys = append(h.page.Keys, key.NewBinding(key.WithKeys("x"), key.WithHelp(fmt.Sprintf("k%d", i), strings.Repeat("several words of a key ", 1+i%3)+"end")))
+	}
+	for _, width := range []int{38, 78, 118, 198} {
+		starts, ends := map[int]bool{}, 0
+		for row, l := range h.columns(width) {
+			for i := 0; i+1 < len(l); i++ {
+				at := l[:i].Width() / 38
+				switch text := l[i].Text; {
+				case strings.HasPrefix(text, "k"):
+					starts[at] = true
+				case strings.TrimSpace(text) == "" && strings.TrimSpace(l[i+1].Text) != "" && !starts[at]:
+					t.Errorf("%d columns: row %d of column %d, %q, has no key above it", width, row, at, l[i+1].Text)
+				}
+			}
+			if l.Width() > max(width, 38) {
+				t.Errorf("%d columns: row %d has %d", width, row, l.Width())
+			}
+			for _, span := range l {
+				ends += strings.Count(span.Text, "end")
+			}
+		}
+		if ends != len(h.page.Keys) {
+			t.Errorf("%d columns: %d of %d keys are told to the end", width, ends, len(h.page.Keys))
 		}
 	}
 }
