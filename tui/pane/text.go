@@ -158,20 +158,26 @@ func agreed(r *timeline.Timeline, s *trace.State) bool {
 // lock, and then the others.
 func soFar(said string, all []timeline.Breach, ended bool, width int) draw.Line {
 	bad, mild := split(all)
-	line := func(list func([]trace.Code) string) draw.Line {
+	line := func(list func([]trace.Code) string, broken string) draw.Line {
 		l := draw.Line{draw.Text(" "+said, draw.Strong)}
 		if len(bad) > 0 {
-			l = append(l, draw.Text(draw.Either(ended, "  !! broken: ", "  !! broken so far: ")+list(bad), draw.Breach))
+			l = append(l, draw.Text("  !! "+broken+list(bad), draw.Breach))
 		}
 		if len(mild) > 0 {
 			l = append(l, draw.Text("  "+draw.Either(len(bad) > 0, mildSign, mildSign+" no failure:")+" "+list(mild), draw.Strong))
 		}
 		return l
 	}
-	if l := line(namesOf); l.Width() <= width {
+	broken := draw.Either(ended, "broken: ", "broken so far: ")
+	if l := line(namesOf, broken); l.Width() <= width {
 		return l
 	}
-	return line(listed)
+	for _, broken := range []string{broken, "broken: "} { // the word rather than a code
+		if l := line(listed, broken); l.Width() <= width {
+			return l
+		}
+	}
+	return line(listed, "")
 }
 
 // listed are codes in a row.

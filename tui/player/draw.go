@@ -296,8 +296,11 @@ func (p *Player) DrawStatus(c *draw.Canvas, r draw.Rectangle) {
 		line = slices.Insert(line, 0, draw.Text(fmt.Sprintf("[%d]", p.evidence(e.Seq)), draw.Alarm))
 	}
 	event := line.Hanging(r.W)
-	if len(event) > 2 || r.H < 4 {
+	if len(event) > 2 || r.H < 4 || event[0].Width() > r.W {
 		event = []draw.Line{pane.ShortenedLine(line, r.W)}
+		if event[0].Width() > r.W { // which of the events it is the list has, too
+			event[0] = pane.ShortenedLine(pane.StatusLine(p.Run, p.Pos, false), r.W)
+		}
 	}
 	l, band := pane.Holders(p.Run, p.Pos, p.State, r.W-min(p.plan.Wall.W, 1)) // a column of air beside the wall
 	if p.quiz.More(p.Pos) && band == draw.Plain && p.Run.Clash(p.Pos) == "" { // it may be the answer

@@ -15,6 +15,7 @@ import (
 	"lockstep/scenarios"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
+	"lockstep/tui/draw"
 	"lockstep/tui/layout"
 	"lockstep/tui/screen"
 	"lockstep/tui/tuitest"
@@ -596,6 +597,28 @@ func TestPlayStopsUnderAPage(t *testing.T) {
 		}
 		if a.Press("space"); !p.playing {
 			t.Errorf("%s: it does not play on", page)
+		}
+	}
+}
+
+// What the end of a run and the event at the cursor say is whole, also beside a wall of code or of facts.
+func TestEndAndEventAreWhole(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
+		a, p := openRun(t, size[0], size[1], "naive-del", "late-release")
+		a.Press("G")
+		width := min(size[0], 79)
+		for _, l := range p.Narration(width, size[1]) {
+			if l.Width() > width {
+				t.Errorf("%v: %v is cut", size, l)
+			}
+		}
+		for pos := range p.Run.Last() {
+			p.goTo(pos)
+			c := draw.NewCanvas(size[0], size[1], p.Theme.More)
+			p.DrawStatus(c, draw.Rect(0, 0, width, 4))
+			if v := c.Render(p.Theme); strings.Contains(v, p.Theme.More) {
+				t.Errorf("%v, event %d:\n%s", size, pos, v)
+			}
 		}
 	}
 }

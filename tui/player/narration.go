@@ -203,7 +203,7 @@ func (p *Player) tellEnd(t *draw.Paragraphs) {
 	if text != "" && met { // no cross beside the tick that follows
 		sign = draw.Text("verdict", draw.Dim)
 	}
-	t.Lines = append(t.Lines, draw.Line{draw.Text(" ", draw.Plain), sign, draw.Text(" "+f.Text(), draw.Strong)})
+	t.Lines = append(t.Lines, draw.Line{draw.Text(" ", draw.Plain), sign, draw.Text(" "+f.Text(), draw.Strong)}.Hanging(t.Width)...)
 	switch aside := draw.Either(p.Rehearsing, "~ ", ""); {
 	case text != "" && met:
 		t.Add(draw.Good, aside+p.Theme.Granted+" ", trace.Capital(text)+".")
