@@ -156,7 +156,7 @@ func (p *Player) DrawAwaited(c *draw.Canvas, r draw.Rectangle) {
 func (p *Player) DrawHeader(c *draw.Canvas, r draw.Rectangle) {
 	st, sc := p.Library.Strategies[p.Strategy], p.Library.Scenarios[p.scenario]
 	title := " " + draw.Either(p.Title != "", p.Title, sc.Title)
-	left := draw.Line{draw.Text("  with ", draw.Dim), draw.Text(st.Name, draw.Title)}
+	left := draw.Line{draw.Text(": with ", draw.Dim), draw.Text(st.Name, draw.Title)}
 	if p.Run != nil && p.Seed != 1 {
 		left = append(left, draw.Text(fmt.Sprintf("  seed %d", p.Seed), draw.Dim))
 	}
