@@ -27,6 +27,7 @@ type Question struct {
 	Then    string        // what it says at the answer, if that differs
 	Said    int           // of one of the script's: the position of its words, or that of an answer after them
 	At      time.Duration // of one of the script's: the instant of that
+	Of      *trace.Event  // the command that its text names, of the moment after which it is asked, or nil
 }
 
 // mostChoices is the greatest number of sets to choose from.
@@ -144,7 +145,7 @@ func (q *quiz) script(n *trace.Note) {
 	text, after := q.moment(&asked, n.About == "record")
 	asked.Text = text + ": " + asked.Then
 	if by := q.carriedOut(asked.Pos, asked.Until); after == nil && n.About == "record" && by != nil {
-		asked.Text = text + behind(q.Timeline, by) + ": " + asked.Then
+		asked.Text, asked.Of = text+behind(q.Timeline, by)+": "+asked.Then, by
 	}
 	if after != nil {
 		asked.Spoken = q.spoken(after) + ": " + asked.Then
@@ -185,12 +186,15 @@ func (q *quiz) carriedOut(asked, until int) *trace.Event {
 }
 
 // behind says that it is asked of the moment after a command.
-func behind(t *Timeline, e *trace.Event) string {
+func behind(t *Timeline, e *trace.Event) string { return ", after " + t.Named(e) }
+
+// Named is a client's command by the names of both.
+func (t *Timeline) Named(e *trace.Event) string {
 	name := strings.ToUpper(e.Args[0])
 	if strings.HasPrefix(name, "EVAL") {
 		name = "script"
 	}
-	return fmt.Sprintf(", after %s's %s", t.Clients[e.Client], name)
+	return fmt.Sprintf("%s's %s", t.Clients[e.Client], name)
 }
 
 // spoken is the moment after an event in words: that of a command by its name. What other events are would be the answer.

@@ -15,13 +15,19 @@ import (
 // was sent: usually the strategy's own, sometimes one that it shares with others.
 func FileAt(r *timeline.Timeline, pos int, own string) string {
 	for p := pos; p > 0; p-- {
-		if file, is := strings.CutPrefix(r.Event(p).Source.File, "strategies/"); is {
-			if _, found := strategies.Text(file); found {
-				return file
-			}
+		if file, is := SentIn(r.Event(p)); is {
+			return file
 		}
 	}
 	return own
+}
+
+// SentIn is the file of package strategies in which an event is at a line, if it is in any.
+func SentIn(e *trace.Event) (file string, is bool) {
+	if file, is = strings.CutPrefix(e.Source.File, "strategies/"); is {
+		_, is = strategies.Text(file)
+	}
+	return file, is
 }
 
 // Standing is a strategy's code with the clients that stand in it.
@@ -106,6 +112,18 @@ func (v *Standing) Beheaded(text []string) {
 	n, _ := slices.BinarySearch(v.Lines, first+1)
 	n = min(n, v.Focus)
 	v.Rows, v.Texts, v.Lines, v.Focus = v.Rows[n:], v.Texts[n:], v.Lines[n:], v.Focus-n
+}
+
+// Ask brings a line, from 1, of which is asked into sight, with a mark of its own and the words that explain it.
+func (v *Standing) Ask(text []string, line, width int, of string) {
+	at := slices.Index(v.Lines, line)
+	if at < 0 {
+		return
+	}
+	row := slices.Clone(v.Rows[at])
+	row[0], row[len(row)-1].Ink = draw.Text("?", draw.Here), draw.Strong
+	v.Rows[at], v.Focus, v.Script = row, at, scriptOf(text, line, width)
+	v.Note = fmt.Sprintf("? is the line of %s, of which is asked.", of)
 }
 
 // paragraph is the line of code at an index, from 0, and the index of the next one. Lines of a comment that are sentences are one line

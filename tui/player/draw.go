@@ -412,12 +412,23 @@ func (p *Player) DrawSource(c *draw.Canvas, r draw.Rectangle) {
 		return
 	}
 	file := code.FileAt(p.Run, p.Pos, p.file)
+	asked := p.quiz.At(p.Pos)
+	named := false
+	if asked != nil && asked.Of != nil { // the code of the last command says nothing of that of the question
+		var sent string
+		if sent, named = code.SentIn(asked.Of); named {
+			file = sent
+		}
+	}
 	text, known := p.code[file]
 	if !known {
 		text = code.Of(file)
 		p.code[file] = text
 	}
 	v := code.StandingAt(p.Run, p.Pos, p.State, file, text, r.W-1, p.Theme)
+	if named {
+		v.Ask(text, asked.Of.Source.Line, r.W-1, p.Run.Named(asked.Of))
+	}
 	if p.Untold && p.quiz.Ahead(p.Pos) {
 		v.Beheaded(text)
 	}

@@ -92,3 +92,27 @@ func TestSourcePaneSaysWhereTheClientStands(t *testing.T) {
 		}
 	}
 }
+
+// While it is asked what comes of a command that is still to be sent, the pane shows the line that will send it.
+func TestSourcePaneShowsTheLineThatIsAskedOf(t *testing.T) {
+	const lock, line = "naive-del", "return l.rdb.Del("
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
+		a, p := openRun(t, size[0], size[1], lock, "late-release")
+		for _, q := range p.quiz.All() {
+			if q.Script {
+				p.goTo(q.Pos)
+			}
+		}
+		if size[0] < 200 {
+			a.Press("s")
+		}
+		v := a.View()
+		if !strings.Contains(v, "? is the line of A's ") || !regexp.MustCompile(`(?m)\? .*`+regexp.QuoteMeta(line)).MatchString(v) {
+			t.Errorf("%s, %v:\n%s", lock, size, v)
+		}
+		p.goTo(p.Pos + 5)
+		if v := a.View(); strings.Contains(v, "? is the line") {
+			t.Errorf("%s, %v: after the answer\n%s", lock, size, v)
+		}
+	}
+}
