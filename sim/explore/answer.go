@@ -198,17 +198,22 @@ func (r *Result) Summary() string {
 }
 
 // resolution says how near to each other the values are that were tried of what the code
-// measures, if an answer that holds rests on them; otherwise it is empty.
-func (r *Result) resolution(a Answer) string {
-	if !a.Holds() || !r.Probed {
+// measures, and of what it draws, if an answer that holds rests on them; otherwise it is empty.
+func (r *Result) resolution(a Answer) (text string) {
+	if !a.Holds() {
 		return ""
 	}
-	text := "; the code was tried with clocks and TTLs each %s up to %s: what it does only between two of these isn't covered"
-	if r.Unprobed > 0 {
-		text += ", and at some places there was no time for that"
+	if r.Probed {
+		text = fmt.Sprintf("; the code was tried with clocks and TTLs each %s up to %s: what it does only between two of these isn't covered",
+			trace.Duration((r.Bounds.TTL / readings.ProbesEach).Round(time.Millisecond)), trace.Duration(2*r.Bounds.TTL))
+		if r.Unprobed > 0 {
+			text += ", and at some places there was no time for that"
+		}
 	}
-	return fmt.Sprintf(text,
-		trace.Duration((r.Bounds.TTL / readings.ProbesEach).Round(time.Millisecond)), trace.Duration(2*r.Bounds.TTL))
+	if r.Draws > 0 {
+		text += "; of the random numbers that it draws a few were tried in each range: what others lead to, such as a sleep of another length, isn't covered"
+	}
+	return text
 }
 
 // undecided lists the reasons why it means nothing that the search has found no schedule

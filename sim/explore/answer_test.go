@@ -74,6 +74,10 @@ func TestAnswers(t *testing.T) {
 			[]string{"DG holds within these bounds"}, "holds within these bounds; the code was tried with clocks and TTLs each 1s up to 24s: what it does only between two of these isn't covered"},
 		{"probed, but not everywhere", func(r *Result) { r.Probed, r.Unprobed, r.Bounds.Codes = true, 1, r.Bounds.Codes[:1] },
 			[]string{"DG holds within these bounds"}, "holds within these bounds; the code was tried with clocks and TTLs each 1s up to 24s: what it does only between two of these isn't covered, and at some places there was no time for that"},
+		{"draws", func(r *Result) { r.Draws, r.Bounds.Codes = 1, r.Bounds.Codes[:1] },
+			[]string{"DG holds within these bounds"}, "holds within these bounds; of the random numbers that it draws a few were tried in each range: what others lead to, such as a sleep of another length, isn't covered"},
+		{"draws, and cut off", func(r *Result) { cut(r); r.Draws, r.Bounds.Codes = 1, r.Bounds.Codes[:1] },
+			[]string{"DG not decided, because the search did not come to its end: it was stopped"}, "not decided, because the search did not come to its end: it was stopped"},
 		{"probed, and cut off", func(r *Result) { cut(r); r.Probed, r.Bounds.Codes = true, r.Bounds.Codes[:1] },
 			[]string{"DG not decided"}, "not decided, because the search did not come to its end: it was stopped"},
 		{"a fault without occasion", func(r *Result) {
