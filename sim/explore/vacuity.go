@@ -62,6 +62,10 @@ func (opt *Options) rehearse(b *Bounds) (v Vacuity, err error) {
 const neverGoesOff = "it goes by the machine's clock, of which hardly any passes in a search, so what it starts would never happen; " +
 	"start a thread by Options.Go, and wait in that by Options.Clock.Sleep"
 
+// onceOnly says what is wrong with a lock of which its only client gets no second lease.
+const onceOnly = "the lock was never acquired, released and acquired again by a client that is alone, and asks anew as soon as Release has returned: " +
+	"is the lock ever free, or is it freed only later?"
+
 // undecided returns why a search that finds nothing decides nothing, or "".
 func (v *Vacuity) undecided(b *Bounds) string {
 	failure := ""
@@ -76,7 +80,7 @@ func (v *Vacuity) undecided(b *Bounds) string {
 	case v.Unseen:
 		return solo.ErrNoRecord.Error()
 	case !v.Reacquired && b.Clients*b.Cycles > 1:
-		return "the lock was never acquired, released and acquired again, even with nothing going wrong: is it ever free?" + failure
+		return onceOnly + failure
 	}
 	return ""
 }

@@ -9,7 +9,7 @@ import (
 
 // A reading may be kept in a field, or what the code made of it, and decide in a later cycle. Few of the histories
 // after a probe get so far. So of a lock that keeps something in its fields, probes are followed on few ways, and
-// further: to where two cycles have ended that have left the same.
+// further: to where two cycles have ended that have left the same. What closures keep can't be seen.
 
 const (
 	// recallDepth is the number of histories after a probe that are compared so.
@@ -33,8 +33,11 @@ func (f *finder) probeMemories(probed, others []candidate) {
 	f.probes = shallow
 }
 
-// keeps reports whether the fields of a lock differ where cycles have ended.
+// keeps reports whether the fields of a lock differ where cycles have ended, or what closures have captured may.
 func (f *finder) keeps() bool {
+	if f.k.memory.Closures {
+		return true
+	}
 	first := map[int]uint64{} // by client
 	for id, reached := range f.reached {
 		if !reached {
@@ -72,7 +75,7 @@ func (f *finder) followFar(from uint32, a, b measured) {
 		if f.differs(from, a, b, p) {
 			return
 		}
-		if kept := f.k.At(p.a).kept; kept != 0 && kept == f.k.At(p.b).kept {
+		if kept := f.k.At(p.a).kept; kept != 0 && kept == f.k.At(p.b).kept && !f.k.memory.Closures {
 			continue
 		}
 		for _, x := range slices.Backward(f.oneOfEach(p, b)) {

@@ -126,6 +126,37 @@ func TestKeptWindows(t *testing.T) {
 	}
 }
 
+// TestWindowsInClosures: so is what it does if a closure keeps it, where no field shows that.
+func TestWindowsInClosures(t *testing.T) {
+	testenv.Long(t)
+	s := custom("slow-last-time-captured", "whose last question took between 3 and 10 s asks no more, and takes the lock", steps{})
+	make := s.strategy.New
+	s.strategy.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+		last := time.Duration(0)
+		l := make(nodes, key, o).(*lock)
+		l.acquire = func(ctx context.Context, l *lock) (*strategies.Lease, error) {
+			if last > 3*time.Second && last < 10*time.Second {
+				last = 0
+				return seize(ctx, l)
+			}
+			began := l.Clock.Monotonic()
+			lease, err := take(ctx, l)
+			last = l.Clock.Monotonic() - began
+			return lease, err
+		}
+		return l
+	}
+	b := explore.Defaults(s.strategy)
+	b.Remembers, b.Codes, b.Faults = true, trace.Verdict{trace.FR}, explore.Budget{explore.Pause: 1}
+	r, err := explore.Run(t.Context(), b, explore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Find(trace.FR) == nil {
+		t.Error(r.Summary())
+	}
+}
+
 // TestWindowsDontClose: a search without bounds doesn't claim of such a lock what small schedules
 // show, nor what the spans do that its schedules have.
 func TestWindowsDontClose(t *testing.T) {
