@@ -68,6 +68,46 @@ func TestDrawsAreChosen(t *testing.T) {
 	}
 }
 
+// TestDrawsDecideLater: what a number decides behind a sleep that is as long, a reply later, or in the next cycle, is
+// found.
+func TestDrawsDecideLater(t *testing.T) {
+	testenv.Long(t)
+	in := func(n, from, to time.Duration) bool { return n > from && n < to }
+	for name, then := range map[string]func(context.Context, *mutant, time.Duration) error{
+		"after a sleep": func(ctx context.Context, m *mutant, n time.Duration) error {
+			if err := m.Clock.Sleep(ctx, time.Second+n); err != nil || !in(n, 950*time.Millisecond, 990*time.Millisecond) {
+				return err
+			}
+			return m.nodes[0].Del(ctx, m.key).Err()
+		},
+		"after a reply": func(ctx context.Context, m *mutant, n time.Duration) error {
+			if err := m.Clock.Sleep(ctx, n); err != nil {
+				return err
+			}
+			if got, err := m.nodes[0].Exists(ctx, m.key).Result(); err != nil || got == 0 || !in(n, 310*time.Millisecond, 345*time.Millisecond) {
+				return err
+			}
+			return m.nodes[0].Del(ctx, m.key).Err()
+		},
+	} {
+		r, err := searchDefaults(t, drawer(time.Second, then), func(b *Bounds) { b.Faults, b.Cycles = Budget{}, 1 })
+		if err != nil || r.Find(trace.DG) == nil {
+			t.Errorf("%s: %v, %v", name, r.Summary(), err)
+		}
+	}
+	s := drawer(time.Second, func(_ context.Context, m *mutant, n time.Duration) error {
+		last := m.last
+		if m.last = n; !in(last, 700*time.Millisecond, 735*time.Millisecond) {
+			return nil
+		}
+		return m.nodes[0].Del(context.Background(), m.key).Err()
+	})
+	r, err := searchDefaults(t, s, func(b *Bounds) { b.Faults = Budget{} })
+	if err != nil || r.Find(trace.DG) == nil {
+		t.Errorf("in the next cycle: %v, %v", r.Summary(), err)
+	}
+}
+
 // TestHarmlessDraws: a jitter changes no verdict, and adds no more sleeps than three.
 func TestHarmlessDraws(t *testing.T) {
 	s := drawer(300*time.Millisecond, func(ctx context.Context, m *mutant, n time.Duration) error { return m.Clock.Sleep(ctx, n) })

@@ -23,7 +23,8 @@ type mutant struct {
 	nodes []*redis.Client
 	key   string
 	strategies.Options
-	id string // a token of this process
+	id   string        // a token of this process
+	last time.Duration // that some keep for the next cycle
 
 	acquire func(context.Context, *mutant) (*strategies.Lease, error)
 	release func(context.Context, *mutant, *strategies.Lease) error

@@ -200,3 +200,26 @@ func (n *Node) restore(s stored) (err error) {
 	}
 	return err
 }
+
+// Renamed returns a snapshot with other texts and connections.
+func (snap Snapshot) Renamed(text func(string) string, conn func(int) int) Snapshot {
+	snap.Keys = slices.Clone(snap.Keys)
+	for i := range snap.Keys {
+		snap.Keys[i] = snap.Keys[i].Renamed(text)
+	}
+	slices.SortFunc(snap.Keys, func(a, b Key) int { return strings.Compare(a.Name, b.Name) })
+	snap.Peers = slices.Clone(snap.Peers)
+	for i := range snap.Peers {
+		peer := &snap.Peers[i]
+		peer.Conn = conn(peer.Conn)
+		peer.Commands = slices.Clone(peer.Commands)
+		for n, words := range peer.Commands {
+			peer.Commands[n] = slices.Clone(words)
+			for w, word := range words {
+				peer.Commands[n][w] = text(word)
+			}
+		}
+	}
+	slices.SortFunc(snap.Peers, func(a, b OpenTxn) int { return a.Conn - b.Conn })
+	return snap
+}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"lockstep/sim/explore/intern"
+	"lockstep/sim/explore/readings"
 	"lockstep/sim/process"
 )
 
@@ -38,7 +39,7 @@ func (f *finder) texts(seen Observation) (list []string) {
 	if seen.Kind == SawReply {
 		lines := strings.Split(*f.k.Replies.Value(uint32(seen.Value)), "\r\n")
 		for i, line := range lines {
-			if payload(lines, i) {
+			if readings.Payload(lines, i) {
 				list = append(list, strings.TrimPrefix(line, ":"))
 			}
 		}

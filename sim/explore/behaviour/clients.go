@@ -12,6 +12,7 @@ import (
 	"lockstep/sim/explore/driver"
 	"lockstep/sim/explore/intern"
 	"lockstep/sim/explore/naming"
+	"lockstep/sim/explore/readings"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
 )
@@ -166,6 +167,7 @@ type Clients struct {
 	Outcomes        *intern.Memo[Transition, Outcome] // one for each operation that was performed, replays aside
 	Reports         intern.Chunks[[]Report]           // the lists that outcomes refer to; the first is empty
 	draws           *intern.Memo[drawing, []int64]    // see Draws
+	drawn           []readings.Draw                   // see DrawAlso
 	Begin           []uint32                          // each client's first history; the last is the probe's
 	commands        *intern.Table[string]
 	Replies         *intern.Table[string] // in RESP

@@ -32,31 +32,99 @@ func (k *Clients) Draws(history uint32, thread int) ([]int64, error) {
 	if known, is := k.draws.Get(at); is {
 		return *known, nil
 	}
-	below, unit := k.At(history).Threads[thread].Below, int64(1)
-	if below%int64(time.Millisecond) == 0 {
-		unit = int64(time.Millisecond)
-	}
+	below := k.At(history).Threads[thread].Below
+	count, unit := unitOf(below)
 	numbers := []int64{0}
-	for _, n := range []int64{below / unit / 2, below/unit - 1} {
+	for _, n := range []int64{below / unit / 2, count - 1} {
 		if !slices.Contains(numbers, n*unit) {
 			numbers = append(numbers, n*unit)
 		}
 	}
 	seen := map[string]bool{}
-	for i, n := range append(slices.Clone(numbers), readings.Sampled(below/unit, unit)...) {
+	for i, n := range append(slices.Clone(numbers), readings.Sampled(count, unit)...) {
 		out, err := k.After(Transition{From: history, Thread: at.thread, Seen: Observation{Kind: SawDraw, Value: n}})
 		if err != nil {
 			return nil, err
 		}
 		step := k.stepText(&out)
-		later := below/unit <= readings.Samples && !slices.Contains(numbers, n) && !k.shows(&out, at.thread)
+		later := count <= readings.Samples && !slices.Contains(numbers, n) && !k.shows(&out, at.thread)
 		if i >= len(numbers) && !seen[step] || later {
 			numbers = append(numbers, n)
 		}
 		seen[step] = true
 	}
+	for _, d := range k.drawn {
+		if d.Below == below && !slices.Contains(numbers, d.Number) {
+			numbers = append(numbers, d.Number)
+		}
+	}
 	k.draws.Put(at, numbers)
 	return numbers, nil
+}
+
+// DrawAlso has searches choose these numbers besides.
+func (k *Clients) DrawAlso(list []readings.Draw) {
+	k.drawn, k.draws = list, intern.NewMemo[drawing, []int64]()
+}
+
+const (
+	maxDrawn  = 40_000 // pieces of code that are run to find out what numbers decide later
+	drawsEach = 64     // numbers of a range that are compared for that, besides those that were drawn
+)
+
+// probeDraws compares what follows after draws, later in the cycle, or in the next, as probes are. Places with too
+// many thresholds are left out, and counted.
+func (f *finder) probeDraws() {
+	var all []candidate
+	for from := range uint32(len(f.children)) {
+		if slices.ContainsFunc(f.children[from], func(e edge) bool { return e.seen.Kind == SawDraw }) {
+			all = append(all, f.candidate(from))
+		}
+	}
+	chosen, _ := each(all, func(c *candidate) string { return c.place })
+	probes, keeps := f.probes, f.keeps()
+	f.probes, f.loose = maxDrawn, true
+	for _, c := range chosen {
+		before := *f.found
+		if f.probeDraw(c.from, keeps); f.probes <= 0 || f.found.Restless || len(f.found.Drawn) > len(before.Drawn)+2*fewThresholds {
+			before.Unprobed++
+			*f.found = before
+		}
+	}
+	f.probes, f.loose = probes, false
+}
+
+// probeDraw compares what follows each of some numbers with what has followed one below that was drawn.
+func (f *finder) probeDraw(from uint32, keeps bool) {
+	drawn := slices.DeleteFunc(slices.Clone(f.children[from]), func(e edge) bool { return e.seen.Kind != SawDraw })
+	count, unit := unitOf(f.k.At(from).Threads[drawn[0].thread].Below)
+	with := func(v int64) (Observation, bool) { return Observation{SawDraw, v * unit}, true }
+	var others []int64
+	for _, e := range drawn {
+		others = append(others, e.seen.Value/unit)
+	}
+	base := 0
+	for _, v := range readings.Evenly(count, drawsEach, others...) {
+		for base+1 < len(drawn) && drawn[base+1].seen.Value < v*unit {
+			base++
+		}
+		a := measured{drawn[base], drawn[base].seen.Value / unit, with}
+		f.compareProbe(from, a, v, f.follow)
+		if keeps && v != a.value {
+			f.compareProbe(from, a, v, f.followFar)
+		}
+		if f.probes <= 0 || f.ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// unitOf is in what numbers below one are counted, and how many there are.
+func unitOf(below int64) (count, unit int64) {
+	if ms := int64(time.Millisecond); below%ms == 0 {
+		return below / ms, ms
+	}
+	return below, 1
 }
 
 // shows reports whether a thread's next step is one in which the number it has drawn shows: a

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"lockstep/sim/explore/intern"
+	"lockstep/sim/explore/readings"
 	"lockstep/sim/redis"
 )
 
@@ -34,29 +35,6 @@ func decides(a, b []string) bool {
 	return !slices.Equal(a[min(len(a), storing[strings.ToUpper(a[0])]):], b[min(len(b), storing[strings.ToUpper(b[0])]):])
 }
 
-// shape is a command with a mark in place of each number outside of tokens.
-func (k *Clients) shape(args []string) string {
-	var b strings.Builder
-	for _, text := range args {
-		for at := 0; at < len(text); {
-			end := at
-			for end < len(text) && text[end] >= '0' && text[end] <= '9' {
-				end++
-			}
-			if end > at {
-				b.WriteByte('#')
-				at = end
-				continue
-			}
-			end += max(1, k.tokenAt(text[at:]))
-			b.WriteString(text[at:end])
-			at = end
-		}
-		b.WriteByte(0)
-	}
-	return b.String()
-}
-
 // passedTo chooses the questions on which commands with other numbers are tried.
 func (f *finder) passedTo() {
 	type question struct {
@@ -70,7 +48,7 @@ func (f *finder) passedTo() {
 		if e.Value.Asks || e.Value.Blocks || storing[strings.ToUpper(args[0])] >= len(args) {
 			continue
 		}
-		shape, snap := f.k.shape(args), *f.s.Snapshot(e.Key.Snapshot)
+		shape, snap := readings.Shape(args, f.k.tokenAt), *f.s.Snapshot(e.Key.Snapshot)
 		if !strings.Contains(shape, "#") {
 			continue
 		}
@@ -99,7 +77,7 @@ func (f *finder) alikeAtServers(a, b uint32, by int64) bool {
 	}
 	defer func(was bool) { f.ages = was }(f.ages)
 	f.ages = false
-	shape, follows, after := f.k.shape(one), map[string]string{}, map[string]bool{}
+	shape, follows, after := readings.Shape(one, f.k.tokenAt), map[string]string{}, map[string]bool{}
 	for i, word := range one {
 		from, to := digits.FindAllString(word, -1), digits.FindAllString(two[i], -1)
 		for n := range from {

@@ -4,12 +4,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"lockstep/sim/explore/intern"
 	"lockstep/sim/explore/naming"
 	"lockstep/sim/process"
-	"lockstep/sim/redis"
 	"lockstep/sim/trace"
 )
 
@@ -146,30 +144,7 @@ func (k *Clients) another(h *History) *Unlike {
 
 // Rename returns the id of a snapshot under new names.
 func (s *Servers) Rename(id uint32, r *naming.Renaming) uint32 {
-	return s.ID(renamedSnapshot(*s.Snapshot(id), func(text string) string { return s.clients.text(text, r) }, r.Conn))
-}
-
-// renamedSnapshot returns a snapshot with other texts and connections.
-func renamedSnapshot(snap redis.Snapshot, text func(string) string, conn func(int) int) redis.Snapshot {
-	snap.Keys = slices.Clone(snap.Keys)
-	for i := range snap.Keys {
-		snap.Keys[i] = snap.Keys[i].Renamed(text)
-	}
-	slices.SortFunc(snap.Keys, func(a, b redis.Key) int { return strings.Compare(a.Name, b.Name) })
-	snap.Peers = slices.Clone(snap.Peers)
-	for i := range snap.Peers {
-		peer := &snap.Peers[i]
-		peer.Conn = conn(peer.Conn)
-		peer.Commands = slices.Clone(peer.Commands)
-		for n, words := range peer.Commands {
-			peer.Commands[n] = slices.Clone(words)
-			for w, word := range words {
-				peer.Commands[n][w] = text(word)
-			}
-		}
-	}
-	slices.SortFunc(snap.Peers, func(a, b redis.OpenTxn) int { return a.Conn - b.Conn })
-	return snap
+	return s.ID(s.Snapshot(id).Renamed(func(text string) string { return s.clients.text(text, r) }, r.Conn))
 }
 
 // Alike does everything once more that the first n clients and the servers were seen to do:
@@ -201,7 +176,7 @@ func (s *Servers) Alike(histories []uint32, n int) error {
 // servers, under other names, and fails with [Unlike] unless what follows differs in nothing but
 // names.
 func (s *Servers) unlike(other *Servers, n uint32, text func(string) string, conn func(int) int) error {
-	renamed := func(id uint32) uint32 { return other.ID(renamedSnapshot(*s.Snapshot(id), text, conn)) }
+	renamed := func(id uint32) uint32 { return other.ID(s.Snapshot(id).Renamed(text, conn)) }
 	for id := uint32(1); id <= n; id++ {
 		entry := s.answers.Entries.At(id)
 		q, was := entry.Key, entry.Value

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"lockstep/sim/explore/alike"
 	"lockstep/sim/explore/intern"
+	"lockstep/sim/explore/readings"
 	"lockstep/sim/redis"
 )
 
@@ -16,43 +16,14 @@ import (
 // and differs in nothing else from a token's. So as soon as some number was seen to be stored that
 // has followed a reading, the numbers in all replies are taken for spans.
 
-// maxStored is the longest span in a reply that is taken for one, in milliseconds. Stamps are
-// no spans: those who find them compare them with a clock of their own, so the thresholds of that
-// clock are theirs. So a number that has followed true time is none that was stored.
-const maxStored = int64(5 * 24 * time.Hour / time.Millisecond)
-
-// number is one in a text.
-type number struct {
-	from, to int // where it is
-	value    int64
-}
-
-// replaced returns the text with another one in place of the number.
-func (n number) replaced(text, by string) string { return text[:n.from] + by + text[n.to:] }
-
-// numbers lists the numbers in a text that may be spans. Those in tokens are none.
-func (k *Clients) numbers(text string) (list []number) {
-	for at := 0; at < len(text); {
-		end := at
-		for end < len(text) && text[end] >= '0' && text[end] <= '9' {
-			end++
-		}
-		if v, err := strconv.ParseInt(text[at:end], 10, 64); err == nil && v <= maxStored {
-			list = append(list, number{at, end, v})
-		}
-		at = max(end, at+max(1, k.tokenAt(text[at:])))
-	}
-	return list
-}
-
 // stores keeps in mind whether a text has a number that is another after another reading.
 func (f *finder) stores(text, after string) {
 	if f.k.storesSpans || text == after {
 		return
 	}
-	one, two := f.k.numbers(text), f.k.numbers(after)
+	one, two := readings.Numbers(text, f.k.tokenAt), readings.Numbers(after, f.k.tokenAt)
 	for i := range min(len(one), len(two)) {
-		f.k.storesSpans = f.k.storesSpans || one[i].value != two[i].value
+		f.k.storesSpans = f.k.storesSpans || one[i].Value != two[i].Value
 	}
 }
 
@@ -86,20 +57,20 @@ func (f *finder) storesIn(from uint32, after measured, p *pair) {
 
 // measures reports whether a number in the reply to a command of a kind may be a reading.
 func (f *finder) measures(kind string, v int64) bool {
-	return f.lives[kind] || f.tells[kind] || f.k.storesSpans && v >= 0 && v <= maxStored
+	return f.lives[kind] || f.tells[kind] || f.k.storesSpans && v >= 0 && v <= readings.MaxStored
 }
 
 // readingsIn lists the numbers in a line of the reply to a command of a kind that may be readings.
-func (f *finder) readingsIn(kind string, lines []string, i int) []number {
-	if !payload(lines, i) {
+func (f *finder) readingsIn(kind string, lines []string, i int) []readings.Number {
+	if !readings.Payload(lines, i) {
 		return nil
 	}
 	begin := len(lines[i]) - len(strings.TrimPrefix(lines[i], ":"))
 	switch v, err := strconv.ParseInt(lines[i][begin:], 10, 64); {
 	case err == nil && f.measures(kind, v):
-		return []number{{begin, len(lines[i]), v}}
+		return []readings.Number{{From: begin, To: len(lines[i]), Value: v}}
 	case err != nil && f.k.storesSpans && begin == 0:
-		return f.k.numbers(lines[i])
+		return readings.Numbers(lines[i], f.k.tokenAt)
 	}
 	return nil
 }
@@ -146,8 +117,8 @@ func (k *Clients) storedIn(q Question, snap redis.Snapshot) (list []asked) {
 		texts := 0
 		key.Renamed(func(text string) string {
 			if texts++; texts > 1 {
-				for nth, n := range k.numbers(text) {
-					list = append(list, asked{q, n.value, aspect{ofStored, i, texts, nth}})
+				for nth, n := range readings.Numbers(text, k.tokenAt) {
+					list = append(list, asked{q, n.Value, aspect{ofStored, i, texts, nth}})
 				}
 			}
 			return text
@@ -161,7 +132,7 @@ func (k *Clients) withStored(key redis.Key, of aspect, v int64) redis.Key {
 	texts := 0
 	return key.Renamed(func(text string) string {
 		if texts++; texts == of.text {
-			return k.numbers(text)[of.nth].replaced(text, strconv.FormatInt(v, 10))
+			return readings.Numbers(text, k.tokenAt)[of.nth].Replaced(text, strconv.FormatInt(v, 10))
 		}
 		return text
 	})

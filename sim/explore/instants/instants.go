@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/readings"
 )
 
 // Set has the instants at which the search lets time stop, so that clients can act
@@ -49,6 +50,8 @@ type Set struct {
 	// Jumps are the jumps of clocks that show true time. A reading that is compared with another may
 	// be ahead of it, or behind, by as many.
 	Jumps Jumps
+	// Drawn are random numbers at which code changes its mind.
+	Drawn []readings.Draw
 }
 
 // Jumps are the jumps of clocks, forward or back, that a schedule may have.
@@ -86,13 +89,29 @@ func Sorted(list []int32, more ...int32) []int32 {
 	return slices.Compact(list)
 }
 
+// Draws adds random numbers.
+func (in *Set) Draws(more []readings.Draw) {
+	in.Drawn = slices.Clone(in.Drawn)
+	for _, d := range more {
+		if !slices.Contains(in.Drawn, d) {
+			in.Drawn = append(in.Drawn, d)
+		}
+	}
+}
+
+// For has clients draw the numbers of the set.
+func (in *Set) For(k *behaviour.Clients) *Set {
+	k.DrawAlso(in.Drawn)
+	return in
+}
+
 // Within reports whether another set has all instants of this one.
 func (in *Set) Within(o *Set) bool {
 	of := func(a, b []int32) bool {
 		return !slices.ContainsFunc(a, func(s int32) bool { return !slices.Contains(b, s) })
 	}
 	return of(in.Before, o.Before) && of(in.Left, o.Left) && of(in.Readings, o.Readings) && of(in.Later, o.Later) &&
-		of(in.Stamps, o.Stamps) && of(in.Seconds, o.Seconds) && of(in.Branches, o.Branches) && (o.Others || !in.Others) && (in.Patience == 0 || in.Patience == o.Patience) && (in.Guess == 0 || in.Guess == o.Guess)
+		of(in.Stamps, o.Stamps) && of(in.Seconds, o.Seconds) && of(in.Branches, o.Branches) && (o.Others || !in.Others) && (in.Patience == 0 || in.Patience == o.Patience) && (in.Guess == 0 || in.Guess == o.Guess) && len(in.Drawn) <= len(o.Drawn)
 }
 
 // Crowded reports whether there are more instants of a kind than a search takes on: beyond, Falls leaves

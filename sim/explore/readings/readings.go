@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"lockstep/sim/trace"
 )
 
 // Thresholds are the values at which code changes its mind: on either side of such a value of
@@ -27,6 +29,7 @@ type Thresholds struct {
 	Server  []int64   // instants at which it does, in milliseconds since the start of the run
 	Read    []int64   // the instants of true time that were read
 	Told    []Told    // those of Wall of which it is known who wrote what the code has seen
+	Drawn   []Draw    // random numbers at which it does, and those before them
 	// Cut is set if there was too much to compare, so that a threshold may be missing.
 	Cut bool
 	// Rounds is set if code puts a rounded number into a text with more. Then a threshold may
@@ -49,6 +52,9 @@ type Reading struct {
 	Nth     int     // how many readings there were before in the cycle
 	Earlier []int32 // and all before it, if those of earlier cycles count
 }
+
+// Draw is a number that is drawn from 0 up to Below, which isn't drawn itself; both in nanoseconds.
+type Draw struct{ Below, Number int64 }
 
 // Told is a reading of true time at which code changes its mind that was told what others had written,
 // and the readings of those who wrote it and of the client itself: with one of these it is compared,
@@ -145,6 +151,16 @@ func Sampled(below, unit int64) (all []int64) {
 	return all
 }
 
+// Evenly lists up to so many numbers of a range from 0 on, the least and the greatest among them, with others.
+func Evenly(below, parts int64, others ...int64) []int64 {
+	list := append(others, 0, below-1)
+	for i := range parts {
+		list = append(list, below*i/parts)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
 // Numbered appends a number in decimals.
 func Numbered[N ~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32](text []byte, n N) []byte {
 	return strconv.AppendInt(text, int64(n), 10)
@@ -173,6 +189,84 @@ func Masked(text string, tokenAt func(string) int) string {
 			end++
 		}
 		at = end
+	}
+	return b.String()
+}
+
+// MaxStored is the longest span in a reply that is taken for one, in milliseconds. Stamps are
+// no spans: those who find them compare them with a clock of their own, so the thresholds of that
+// clock are theirs. So a number that has followed true time is none that was stored.
+const MaxStored = int64(5 * 24 * time.Hour / time.Millisecond)
+
+// Number is one in a text.
+type Number struct {
+	From, To int // where it is
+	Value    int64
+}
+
+// Replaced returns the text with another one in place of the number.
+func (n Number) Replaced(text, by string) string { return text[:n.From] + by + text[n.To:] }
+
+// Numbers lists the numbers in a text that may be spans. Those in tokens are none: see Masked.
+func Numbers(text string, tokenAt func(string) int) (list []Number) {
+	for at := 0; at < len(text); {
+		end := at
+		for end < len(text) && text[end] >= '0' && text[end] <= '9' {
+			end++
+		}
+		if v, err := strconv.ParseInt(text[at:end], 10, 64); err == nil && v <= MaxStored {
+			list = append(list, Number{at, end, v})
+		}
+		at = max(end, at+max(1, tokenAt(text[at:])))
+	}
+	return list
+}
+
+// Payload reports whether a line of a reply is an integer or a bulk string, and not a length.
+func Payload(lines []string, i int) bool {
+	return strings.HasPrefix(lines[i], ":") || i > 0 && strings.HasPrefix(lines[i-1], "$")
+}
+
+// With returns a reply with another text in place of a number in one of its lines.
+func With(lines []string, i int, n Number, text string) string {
+	other := slices.Clone(lines)
+	if other[i] = n.Replaced(lines[i], text); i > 0 && strings.HasPrefix(lines[i-1], "$") {
+		other[i-1] = "$" + strconv.Itoa(len(other[i]))
+		if text == "?" {
+			other[i-1] = "$?"
+		}
+	}
+	return strings.Join(other, "\r\n")
+}
+
+// SinceStart returns an instant of a server's clock, which was told in seconds or in
+// milliseconds, in milliseconds since the start of the run.
+func SinceStart(told int64) int64 {
+	if ms := trace.Epoch.UnixMilli(); told >= ms/2 { // the clock may have jumped back
+		return told - ms
+	}
+	return (told - trace.Epoch.Unix()) * 1000
+}
+
+// Shape is a command with a mark in place of each number outside of tokens.
+func Shape(args []string, tokenAt func(string) int) string {
+	var b strings.Builder
+	for _, text := range args {
+		for at := 0; at < len(text); {
+			end := at
+			for end < len(text) && text[end] >= '0' && text[end] <= '9' {
+				end++
+			}
+			if end > at {
+				b.WriteByte('#')
+				at = end
+				continue
+			}
+			end += max(1, tokenAt(text[at:]))
+			b.WriteString(text[at:end])
+			at = end
+		}
+		b.WriteByte(0)
 	}
 	return b.String()
 }

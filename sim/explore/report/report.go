@@ -268,8 +268,8 @@ func Effort(r *explore.Result) []Item {
 		{"near", "what kept schedules from going wrong, over all choices: " + near(&r.Near)},
 	}
 	if r.Draws > 0 {
-		items = append(items, Item{"draws", fmt.Sprintf("a random number is the least, the middle or the greatest of its range, or one of %d others that leads to another next step",
-			readings.Samples)})
+		items = append(items, Item{"draws", fmt.Sprintf("a random number is the least, the middle or the greatest of its range, one of %d others that leads to another next step, "+
+			"or one at which the code was seen to do something else later. Other numbers, and sleeps of other lengths, weren't tried", readings.Samples)})
 	}
 	if len(r.Branches) > 0 {
 		items = append(items, Item{"clocks", fmt.Sprintf("at %s since a cycle's first look at a clock the lock's code changes its mind: at multiples of %s on both sides of that, either was followed",

@@ -39,7 +39,7 @@ func (m *Model) Known() Known {
 
 // Recall gives a new model what another knew. Its tables are still to be restored.
 func (m *Model) Recall(k Known) {
-	m.instants, m.Budget, m.deeds, m.Unprobed, m.Probed, m.lasting = &k.Instants, k.Budget, k.Deeds, k.Unprobed, k.Probed, k.Lasting
+	m.instants, m.Budget, m.deeds, m.Unprobed, m.Probed, m.lasting = k.Instants.For(m.Clients), k.Budget, k.Deeds, k.Unprobed, k.Probed, k.Lasting
 	if k.Early {
 		m.Servers.ExpireEarly()
 	}

@@ -33,6 +33,7 @@ func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 	in.Lives(t, instants.Sleeps(m.Clients, reached, true))
 	in.Took(t)
 	in.Branch(t, m.ttl)
+	in.Draws(t.Drawn)
 	in.Shows(t.Mono, m.habits.goesOn)
 	date := in.Falls(t, m.ttl)
 	switch {
@@ -54,7 +55,7 @@ func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 	if m.learnt = &in; in.Within(was) {
 		return false, nil
 	}
-	m.instants = &in
+	m.instants = in.For(m.Clients)
 	return true, nil
 }
 
@@ -68,7 +69,7 @@ func (m *Model) Instants(from *Model) {
 	if in.Jumps = m.Bounds.Jumps(); m.late() {
 		in.Patience = m.timeout
 	}
-	m.instants = &in
+	m.instants = in.For(m.Clients)
 }
 
 // late reports whether the bounds have faults after which a reply comes late or never.

@@ -77,7 +77,7 @@ func (m *Model) Elsewhen(later time.Duration) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	other.instants, other.epoch = m.instants, later.Milliseconds()
+	other.instants, other.epoch = m.instants.For(other.Clients), later.Milliseconds()
 	return other, nil
 }
 
