@@ -553,6 +553,9 @@ func (in *Set) Lives(t *behaviour.Thresholds, waits []int32) {
 // seen to decide later: in milliseconds, or in whole seconds, be they cut off or rounded.
 func (in *Set) Took(t *behaviour.Thresholds) {
 	for _, n := range t.Stored {
+		if in.Crowded() {
+			return
+		}
 		for _, unit := range []int64{1, 1000} {
 			if s := int32(n * unit); n > 0 && n <= int64(in.Far)/unit {
 				in.Later = Sorted(in.Later, s-1, s)
@@ -563,6 +566,9 @@ func (in *Set) Took(t *behaviour.Thresholds) {
 }
 
 func (in *Set) lives(waits []int32, lives ...int32) {
+	if len(in.Left) > MaxInstants {
+		return // it is Crowded
+	}
 	in.Left = Sorted(in.Left, lives...)
 	for _, w := range waits {
 		for _, left := range lives {

@@ -21,6 +21,9 @@ func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 	reached := m.reached()
 	spans := instants.Begun(m.Clients, reached, m.instants.Far)
 	t, err := m.Clients.Thresholds(ctx, m.Servers, reached, m.snapshots())
+	if ctx.Err() != nil && err == nil {
+		err = errUnlearned(context.Cause(ctx).Error())
+	}
 	if err != nil {
 		return false, err
 	}
@@ -41,8 +44,6 @@ func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 		return false, errUnlearned("the code compares a clock with a date, or with something else that is no reading")
 	case in.Far > instants.MaxFar:
 		return false, errUnlearned(fmt.Sprintf("the code tells spans of more than %s apart", trace.Duration(instants.MaxFar*time.Millisecond)))
-	case ctx.Err() != nil:
-		return false, errUnlearned(context.Cause(ctx).Error())
 	case t.Cut:
 		return false, errUnlearned("there was too much to compare")
 	case t.Restless:
