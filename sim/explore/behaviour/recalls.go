@@ -14,8 +14,13 @@ import (
 const (
 	// recallDepth is the number of histories after a probe that are compared so.
 	recallDepth = 240
+	// capturedDepth is that number where closures may keep something, and nothing shows that two have the same:
+	// through some cycles on one way, and then on others near its end.
+	capturedDepth = 80
 	// maxRecalls is the number of pieces of code that are run for that.
 	maxRecalls = 15_000
+	// maxCaptured is the same where closures may keep something.
+	maxCaptured = 60_000
 )
 
 // probeMemories probes a lock that keeps something in its fields at places that were probed: what follows in later
@@ -25,10 +30,13 @@ func (f *finder) probeMemories(probed, others []candidate) {
 		return
 	}
 	others, _ = each(others, func(c *candidate) string { return c.kept })
-	shallow := f.probes
-	f.probes = maxRecalls
+	shallow, most := f.probes, maxRecalls
+	if f.k.memory.Closures {
+		most = maxCaptured
+	}
+	f.probes = most
 	f.probeEach(probed, f.recall)
-	f.probes = maxRecalls
+	f.probes = most
 	f.probeEach(others, f.probe)
 	f.probes = shallow
 }
@@ -65,8 +73,11 @@ func (f *finder) recall(from uint32, group []measured) {
 
 // followFar is follow that goes further, on fewer ways.
 func (f *finder) followFar(from uint32, a, b measured) {
-	stack := []*pair{{a: a.to, b: b.to}}
-	for n := 0; len(stack) > 0 && n < recallDepth; n++ {
+	stack, most := []*pair{{a: a.to, b: b.to}}, recallDepth
+	if f.k.memory.Closures {
+		most = capturedDepth
+	}
+	for n := 0; len(stack) > 0 && n < most; n++ {
 		p := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
 		if p.a == p.b {

@@ -231,7 +231,7 @@ func memory(b *explore.Bounds) string {
 	if b.Cycles == 1 {
 		return ""
 	}
-	return "; where the lock keeps something from one cycle to the next, for up to 240 on fewer ways, through two cycles"
+	return "; where the lock keeps something from one cycle to the next, further on fewer ways, through two cycles or more"
 }
 
 // multiples states the instants of a search without bounds.
