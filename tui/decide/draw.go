@@ -338,12 +338,6 @@ func (d *Decide) parts(a *advice.Advice) (all []part) {
 	return all
 }
 
-// partAt is the part of a run.
-func partAt(parts []part, run int) *part {
-	i := slices.IndexFunc(parts, func(p part) bool { return run < p.past })
-	return &parts[i]
-}
-
 // heads reports whether a run that isn't the list's first is the first of its part.
 func heads(parts []part, i int) bool {
 	return i > 0 && slices.ContainsFunc(parts, func(p part) bool { return p.first == i })
