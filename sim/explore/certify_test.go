@@ -222,7 +222,7 @@ func (l heeding) Acquire(ctx context.Context) (*strategies.Lease, error) {
 // TestCertificateOfAnotherThreshold: a version is told from another that does the same at all
 // multiples of the grid.
 func TestCertificateOfAnotherThreshold(t *testing.T) {
-	testenv.Longest(t)
+	testenv.Long(t)
 	b := small(t, "setpx-lua")
 	b.Faults = Budget{Pause: Any}
 	b.Strategy.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {

@@ -30,7 +30,7 @@ import (
 func TestAnyNumberOfWorkersSaysTheSame(t *testing.T) {
 	t.Parallel()
 	if !testenv.Raced {
-		testenv.Longest(t)
+		testenv.Long(t)
 	}
 	looks := func(m *mutant, n int) {
 		for range n {

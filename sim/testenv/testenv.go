@@ -64,15 +64,6 @@ func Long(t testing.TB) {
 	}
 }
 
-// Longest skips a test that takes up to half a minute, and of whose subject a shorter one sees most: the larger
-// run alone does it.
-func Longest(t testing.TB) {
-	t.Helper()
-	if !Whole() {
-		t.Skip("it is very long: LOCKSTEP_WHOLE=1 runs it")
-	}
-}
-
 // LongRaced skips a test that takes seconds where races are looked for, under `go test -race -short`, unless
 // more is asked for by one of the sizes above. It is for tests of what is found or drawn: of what is
 // concurrent, a shorter test has to stay.
