@@ -24,16 +24,8 @@ func TestRemediesAreRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	script, _, _ := strings.Cut(string(text), "\nexpect:")
-	file := filepath.Join(t.TempDir(), "wrong.yaml")
-	if err := os.WriteFile(file, []byte(script+"\nexpect:\n  - verdict: ok\n    under: [fenced, redlock]\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	own, err := scenarios.Load(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lib := screen.NewLibrary()
-	lib.Include(lib.Strategies[0], own)
+	lib, place := ownScript(t, script+"\nexpect:\n  - verdict: ok\n    under: [fenced, redlock]\n")
+	own := lib.Scenarios[place]
 	for _, sc := range []*scenarios.Scenario{own, pause} {
 		at, lock := lib.Scenario(sc), lib.Strategy("setpx-lua")
 		run, err := lib.Run(sc, lib.Strategies[lock], 1)
