@@ -138,42 +138,56 @@ func writeChoice(out io.Writer, open []advice.Answers, outcome advice.Outcome) e
 	return err
 }
 
-// writeAdvice prints a recommendation, and everything that it rests on.
+// writeAdvice prints a recommendation, and everything that it rests on: what to do and why, the runs that show it, and then the details.
 func writeAdvice(out io.Writer, d advice.Advice, outcome advice.Outcome) error {
 	var b strings.Builder
 	rest := d.Rest(scenarios.Names(), outcome)
-	others := rest.Shown
-	for _, s := range d.Text(&rest, outcome, func(scenario string) string { return scenario }, true) {
-		b.WriteString(unlabelled(s))
-	}
-	for _, n := range d.Claims() {
-		b.WriteString(unlabelled(d.Claim(n, true) + fmt.Sprintf(" (lockstep explain claim %d)", n)))
-	}
+	said, details := d.Text(&rest, outcome, func(scenario string) string { return scenario }, true)
+	b.WriteString(strings.Join(paragraphs(said), ""))
 	fmt.Fprintf(&b, "\nRun just now with %s, because of your answers\n", d.Lock.Name)
 	for i := range d.Runs {
 		writeRun(&b, &d.Runs[i])
 	}
-	for i := range others {
-		if k := d.Kind(&others[i]); i == 0 || k != d.Kind(&others[i-1]) {
+	for i := range rest.Shown {
+		if k := d.Kind(&rest.Shown[i]); i == 0 || k != d.Kind(&rest.Shown[i-1]) {
 			fmt.Fprintf(&b, "\nNo question is about these: %s\n", k.Text())
 		}
-		writeRun(&b, &others[i])
+		writeRun(&b, &rest.Shown[i])
 	}
-	if numbers := d.Holding(); len(numbers) > 0 {
-		fmt.Fprintf(&b, "\nConditions of the claims, which are tested, and not proved\n")
-		for _, n := range numbers {
-			for _, assumed := range claims.All[n-1].Assumptions {
-				b.WriteString(wrap("  -", 4, fmt.Sprintf("%s (claim %d)", assumed.Text, n)))
-			}
-		}
-		if beyond := d.Beyond(slices.Concat(d.Runs, others)); beyond != "" {
-			b.WriteString(unlabelled(beyond))
-		}
+	for _, n := range d.Claims() {
+		details = append(details, d.Claim(n, true)+fmt.Sprintf(" (lockstep explain claim %d)", n))
 	}
+	b.WriteString("\nMore about " + d.Lock.Name + "\n" + strings.Join(paragraphs(details), ""))
+	writeConditions(&b, &d, rest.Shown)
 	writeOthers(&b, d.Others)
 	fmt.Fprintf(&b, "\nPlay one of them: lockstep run %s %s. Search all schedules: lockstep explore %[1]s\n", d.Lock.Name, d.Runs[0].Scenario)
 	_, err := io.WriteString(prose(out), b.String())
 	return err
+}
+
+// writeConditions lists those of the claims about a lock that hold for the answers.
+func writeConditions(b *strings.Builder, d *advice.Advice, others []advice.Run) {
+	numbers := d.Holding()
+	if len(numbers) == 0 {
+		return
+	}
+	b.WriteString("\nConditions of the claims, which are tested, and not proved\n")
+	for _, n := range numbers {
+		for _, assumed := range claims.All[n-1].Assumptions {
+			b.WriteString(wrap("  -", 4, fmt.Sprintf("%s (claim %d)", assumed.Text, n)))
+		}
+	}
+	if beyond := d.Beyond(slices.Concat(d.Runs, others)); beyond != "" {
+		b.WriteString(unlabelled(beyond))
+	}
+}
+
+// paragraphs wraps each of some.
+func paragraphs(all []string) (wrapped []string) {
+	for _, s := range all {
+		wrapped = append(wrapped, unlabelled(s))
+	}
+	return wrapped
 }
 
 // unlabelled wraps a paragraph.

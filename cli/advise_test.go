@@ -55,7 +55,7 @@ func TestAdvise(t *testing.T) {
 func expectColumns(t *testing.T, text string) {
 	t.Helper()
 	_, runs, _ := strings.Cut(text, "Run just now with fenced, because of your answers\n")
-	runs, _, _ = strings.Cut(runs, "\nConditions of")
+	runs, _, _ = strings.Cut(runs, "\nMore about fenced")
 	long := 0
 	for l := range strings.Lines(runs) {
 		switch l = strings.TrimSuffix(l, "\n"); {

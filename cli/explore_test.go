@@ -272,7 +272,7 @@ func TestClaimNamesItsCodes(t *testing.T) {
 	out, _, status := run(t, "", strings.Fields("explore setpx-lua --cycles 1 --faults pause=1")...)
 	text := strings.Join(strings.Fields(out), " ")
 	want := "Within these bounds the search has found no double grant (DG). That there is none beyond them either is claim 1 of docs/model.md " +
-		"(of SW, OV, which the search has found, it says nothing). Random runs have not refuted it, as long as - no unexpired key is lost"
+		"(of SW, OV, which the search has found, it says nothing). Random runs have not refuted it, as long as - no unexpired record of the lock is lost"
 	if status != 1 || !strings.Contains(text, want) {
 		t.Errorf("exit status %d, no %q in\n%s", status, want, out)
 	}

@@ -144,11 +144,11 @@ func replicated(cfg *Config) { cfg.Replicas, cfg.Lag = 1, 10*time.Millisecond }
 func TestClaim1Assumptions(t *testing.T) {
 	setpx := named("setpx-lua")
 	const (
-		key    = "no unexpired key is lost"
+		key    = "no unexpired record of the lock is lost"
 		clock  = "the server's clock does not jump forward"
 		rates  = "rates of clocks differ by less than the drift allowance"
 		unique = "the token is unique to the acquisition"
-		touch  = "nothing but compare-and-delete and compare-and-extend touches the key"
+		touch  = "nothing but compare-and-delete and compare-and-extend touches the lock's record"
 		send   = "the deadline is the monotonic reading before the send, plus the TTL, less a drift allowance"
 	)
 	after := func(d time.Duration, f Fault) func(*testing.T, *World) {
@@ -179,7 +179,7 @@ func TestClaim1Assumptions(t *testing.T) {
 		{"", "a restart of the process within that second", holding(setpx, persisting(redis.PersistEverysec), after(900*time.Millisecond, Down{"n1"})), "ok"},
 		{key, "an eviction", holding(setpx, nil, faults(Evict{"n1"})), "DG OV"},
 		{key, "FLUSHALL", holding(strangerSends("FLUSHALL"), stranger, strangerActs), "DG OV FR"},
-		{key, "a failover to a replica that has not got the key", holding(setpx, replicated, faults(Failover{To: "n1r1"})), "DG OV"},
+		{key, "a failover to a replica that has not got the lock's record", holding(setpx, replicated, faults(Failover{To: "n1r1"})), "DG OV"},
 		{key, "a failover to one that has not got it, where another has", promoted("n1r2"), "DG OV"},
 		{"", "a failover to that other one", promoted("n1r1"), "ok"},
 		{key, "a failover, and a holder that stays with the old master", holding(setpx, replicated, faults(Failover{To: "n1r1", Stay: []string{"A"}})), "DG OV"},
@@ -489,7 +489,7 @@ func TestClaim4Assumptions(t *testing.T) {
 	}
 	third := func(cfg *Config) { cfg.Nodes[2].Persistence = redis.PersistAlways }
 	const (
-		lost  = "no key that a holder counts on is lost during its lease"
+		lost  = "no record that a holder counts on is lost during its lease"
 		early = "the clock is read before the first send"
 		wall  = "elapsed time is measured on a monotonic clock"
 	)

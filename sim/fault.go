@@ -30,8 +30,8 @@ func (e NoEffect) Error() string { return string(e) }
 
 // The assumptions of the claims that faults break: see [FaultSpec].
 const (
-	keysStay = "no unexpired key is lost"
-	noJumps  = "the server's clock does not jump forward"
+	recordsStay = "no unexpired record of the lock is lost"
+	noJumps     = "the server's clock does not jump forward"
 )
 
 // faultTable is the table of all kinds of fault. A new kind is a type with its effect
@@ -84,21 +84,21 @@ var faultTable = []FaultSpec{
 	}, func(f *Free) []Param { return []Param{withClient("", &f.Client), withCount("nth", &f.N)} }),
 
 	spec(FaultSpec{
-		Word: "down", Step: "down", Many: "servers that go down", Event: trace.KindDown, Breaks: keysStay,
+		Word: "down", Step: "down", Many: "servers that go down", Event: trace.KindDown, Breaks: recordsStay,
 		Menu: []MenuItem{{"down", func(n string) Fault { return Down{n} }}},
 	}, func(f *Down) []Param { return []Param{withNode("", &f.Node)} }),
 	spec(FaultSpec{
-		Word: "unplug", Step: "unplug", Many: "power cuts", Event: trace.KindDown, Breaks: keysStay, Menu: scriptsOnly,
+		Word: "unplug", Step: "unplug", Many: "power cuts", Event: trace.KindDown, Breaks: recordsStay, Menu: scriptsOnly,
 	}, func(f *Unplug) []Param { return []Param{withNode("", &f.Node)} }),
 	spec(FaultSpec{
-		Word: "up", Step: "up", Ends: true, Event: trace.KindUp, Breaks: keysStay,
+		Word: "up", Step: "up", Ends: true, Event: trace.KindUp, Breaks: recordsStay,
 		Menu: []MenuItem{{"up", func(n string) Fault { return Up{n} }}},
 	}, func(f *Up) []Param { return []Param{withNode("", &f.Node)} }),
 	spec(FaultSpec{
 		Word: "clock", Step: "clock", Many: "jumps of servers' clocks", Event: trace.KindNodeStep, Menu: scriptsOnly, Breaks: noJumps,
 	}, func(f *NodeStep) []Param { return []Param{withNode("node", &f.Node), withJump("by", &f.By)} }),
 	spec(FaultSpec{
-		Word: "evict", Step: "evict", Many: "evictions", Event: trace.KindEvict, Says: "%s drops the lock's record before its time.", Breaks: keysStay,
+		Word: "evict", Step: "evict", Many: "evictions", Event: trace.KindEvict, Says: "%s drops the lock's record before its time.", Breaks: recordsStay,
 		Menu: []MenuItem{{"lose the key", func(n string) Fault { return Evict{n} }}},
 	}, func(f *Evict) []Param { return []Param{withNode("", &f.Node)} }),
 	spec(FaultSpec{
@@ -108,17 +108,17 @@ var faultTable = []FaultSpec{
 		Word: "forget-scripts", Step: "flush", Many: "emptied script caches", Event: trace.KindFlush, Says: "%s forgets its scripts.", Menu: scriptsOnly,
 	}, func(f *ForgetScripts) []Param { return []Param{withNode("", &f.Node)} }),
 	spec(FaultSpec{
-		Word: "lag", Step: "lag", Many: "replicas that fall behind", Says: "What is written from now on reaches the replica %s late.", Menu: scriptsOnly, Breaks: keysStay,
+		Word: "lag", Step: "lag", Many: "replicas that fall behind", Says: "What is written from now on reaches the replica %s late.", Menu: scriptsOnly, Breaks: recordsStay,
 	}, func(f *Lag) []Param {
 		return []Param{withReplica("replica", &f.Replica), withSpan("by", &f.By).optional()}
 	}),
 	spec(FaultSpec{
-		Word: "failover", Step: "failover", Many: "failovers", Event: trace.KindFailover, Menu: scriptsOnly, Breaks: keysStay,
+		Word: "failover", Step: "failover", Many: "failovers", Event: trace.KindFailover, Menu: scriptsOnly, Breaks: recordsStay,
 	}, func(f *Failover) []Param {
 		return []Param{withReplica("to", &f.To), withClients("stay", &f.Stay)}
 	}),
 	spec(FaultSpec{
-		Word: "rejoin", Step: "rejoin", Ends: true, Event: trace.KindSync, Says: "%s becomes a replica of the master.", Menu: scriptsOnly, Breaks: keysStay,
+		Word: "rejoin", Step: "rejoin", Ends: true, Event: trace.KindSync, Says: "%s becomes a replica of the master.", Menu: scriptsOnly, Breaks: recordsStay,
 	}, func(f *Rejoin) []Param { return []Param{withNode("", &f.Server)} }),
 
 	spec(FaultSpec{

@@ -34,8 +34,10 @@ type Answer struct {
 	without   []string                       // what can't happen
 	several   bool                           // a lock can take one server of several
 	fits      func(strategies.Strategy) bool // nil fits all
+	suits     string                         // what a lock does that fits: behind a number of them
 	damage    string                         // to what a stale write comes for those who give this answer; may be empty
 	remedy    string                         // how to get there, where no lock is enough with the other answer; may be empty
+	limits    string                         // what the remedy takes, and where it is none, in sentences
 	cure      string                         // a remedy that changes nothing of what one has, in a few words, behind the name of the lock that is enough with it
 }
 
@@ -65,9 +67,10 @@ var failovers = []string{"failover", "failover-wait", "failover-wait.acked", "sp
 
 // losses are the scenarios in which a server loses the lock's record, or hands its time out early: two holders at once are no mistake
 // of the lock there.
-var losses = append(slices.Clone(failovers), "restart-no-fsync", "power-cut", "one-node", "eviction", jump)
+var losses = append(slices.Clone(failovers), "restart-no-fsync", "power-cut", "one-node", eviction, jump)
 
 const (
+	eviction  = "eviction"
 	jump      = "server-clock-jump"
 	sameToken = "token-collision"
 	pastLease = "pause-past-ttl"
@@ -81,29 +84,31 @@ var Questions = [3]Question{
 				{codes: trace.Verdict{trace.DG}, scenarios: losses, where: "where a server loses the lock's record or its clock jumps", why: "it costs work twice, no more"},
 				{codes: trace.Verdict{trace.DG, trace.FR}, scenarios: []string{sameToken}, where: "where two clients draw the same token", why: "that, too, costs work twice, no more"},
 			},
-			remedy: "the idempotency key protects, and the lock only saves work: the receiver does the work once for each key, even if two requests with it come together. " +
-				"Give each payment, or whatever must not be done twice, one key: made before you ask for the lock, the same in every retry and every client, and kept by the receiver as long as a retry can come. " +
-				"The key does nothing for a change that is computed from what was read, such as a new balance",
-			cure: "with an idempotency key"},
+			remedy: "give each payment, or whatever must not be done twice, one idempotency key, the same in every retry and every client: the receiver does the work once for each, and the lock only saves work",
+			limits: "Make the idempotency key before you ask for the lock. Its receiver keeps it as long as a retry can come, and does the work once even if two requests with it come together.",
+			cure:   "with an idempotency key"},
 		{Name: "correctness", Text: "destroy something", Example: "a customer pays twice; two jobs change one balance, and one change is lost",
 			damage:  "a customer pays twice or a change is lost",
 			forbids: trace.Verdict{trace.SW}, scenarios: []string{pastLease, "pause-after-check"}},
 	}},
 	{Name: "token", Text: "A fencing token", Hint: "A number that grows with each grant, so that a late write can be refused.", Term: true, Answers: []Answer{
-		{Name: "no", Text: "can't be checked", Example: "what you protect takes all that arrives: a provider's payment API, a mail, a file. If a payment is both a provider's charge and a row in your table, answer for the one that can't be undone: the charge", fits: func(s strategies.Strategy) bool { return !s.Fences }},
+		{Name: "no", Text: "can't be checked", Example: "what you protect takes all that arrives: a provider's payment API, a mail, a file. If a payment is both a provider's charge and a row in your table, answer for the one that can't be undone: the charge", suits: "save work without a token that is checked", fits: func(s strategies.Strategy) bool { return !s.Fences }},
 		{Name: "yes", Text: "can be checked", Example: "what you protect refuses a number lower than one it has seen: a table in your own database, say",
 			remedy:    "have what the lock protects check a fencing token or a version (UPDATE ... WHERE version = 7)",
-			accepts:   []acceptance{{codes: trace.Verdict{trace.DG}, scenarios: []string{jump}, where: "where a server's clock jumps", why: "the counter of tokens is left, so a late write is refused", fits: fences}},
+			accepts:   []acceptance{{codes: trace.Verdict{trace.DG}, scenarios: []string{eviction, jump}, where: "where the lock's record alone is evicted or a server's clock jumps", why: "the counter of tokens is left, so a late write is refused", fits: fences}},
 			scenarios: []string{minted, "pause-replies-in-flight"}},
 	}},
 	{Name: "servers", Text: "Redis has", Hint: "A replica hears of a lock later: a failover to it can lose the lock.", Answers: []Answer{
 		{Name: "one", Text: "one server", Example: "a Redis without replicas; while it is down, nobody gets the lock",
+			suits:   "run on one server",
 			fits:    func(s strategies.Strategy) bool { return s.Nodes == 1 && s.Replicas == 0 },
 			remedy:  "keep the lock on a server without replicas (while that is down, nobody gets it)",
 			without: failovers},
 		{Name: "replicas", Text: "replicas", Example: "a master with replicas, of which one takes over when it dies (Sentinel, Cluster)",
-			fits: func(s strategies.Strategy) bool { return s.Nodes == 1 }, scenarios: failovers},
+			suits: "run on a master with replicas",
+			fits:  func(s strategies.Strategy) bool { return s.Nodes == 1 }, scenarios: failovers},
 		{Name: "separate", Text: "separate servers", Example: "five of your own on machines that fail apart, none a replica of another",
+			suits:  "run on separate servers, or on one of them",
 			fits:   func(s strategies.Strategy) bool { return s.Replicas == 0 },
 			remedy: "keep the lock on several servers that fail apart, none a replica of another",
 			wants:  trace.Verdict{trace.UA, trace.DN}, scenarios: []string{"minority-down", setBack}, without: failovers, several: true},

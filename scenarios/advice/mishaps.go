@@ -49,10 +49,11 @@ var mishaps = []mishap{
 	{"a pause", Overrun, []string{pastLease, "pause-after-check", "pause-replies-in-flight", "fenced-write-unfenced-read", "fenced-write-unfenced-read.both", "fence-lost", "fence-lost.always", minted, setBack}, tokenless},
 	{"work that takes too long", Overrun, []string{"watchdog-dies", "stampede-slow"}, anyLock},
 	{"a holder that is cut off", Overrun, []string{"cut-off"}, anyLock},
-	{"a failover", Loss, failovers, anyLock},
+	{"a failover", Loss, failovers, tokenless},
+	{"a failover, which can lose the counter of tokens", Loss, failovers, fencing},
 	{"a restart or a power cut that loses data", Loss, []string{"restart-no-fsync", "power-cut", "one-node"}, tokenless},
-	{"an evicted key", Loss, []string{"eviction"}, tokenless},
-	{"a counter of tokens that is lost (in a restart, a power cut or an eviction)", Loss, []string{"fence-lost", "restart-no-fsync", "power-cut", "one-node", "eviction"}, fencing},
+	{"an eviction of the lock's record", Loss, []string{eviction}, anyLock},
+	{"a counter of tokens that is lost (in a restart or a power cut, or evicted itself)", Loss, []string{"fence-lost", "restart-no-fsync", "power-cut", "one-node"}, fencing},
 	{"a jump of a server's clock", Loss, []string{jump}, anyLock},
 	{"a release or a commit at the wrong time", Misuse, []string{"worker-exit", "commit-after-release"}, anyLock},
 	{"clients that go on without the lock", Misuse, []string{"fail-open", "stampede-fallthrough"}, anyLock},
@@ -123,7 +124,7 @@ func (k Kind) compare(other Kind) int {
 
 // Text says what happens in the runs of the kind, and what follows.
 func (k Kind) Text() string {
-	follows := map[Effect]string{Decisive: "rule it out", Covered: "the key covers it", Accepted: "it costs only work", Refused: "it costs only work"}[k.To]
+	follows := map[Effect]string{Decisive: "rule it out", Covered: "idempotency covers it", Accepted: "it costs only work", Refused: "it costs only work"}[k.To]
 	if k.Class == Misuse {
 		follows = "see that it isn't"
 	}

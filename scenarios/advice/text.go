@@ -36,44 +36,74 @@ func (a *Advice) Rest(scenarios []string, outcome Outcome) Rest {
 }
 
 // Text puts the recommendation into sentences, the most important first: what to use, on which conditions or instead of what, and
-// what the runs show. As a whole it has the reasons, too. Scenarios have the names that the reader finds them by.
-func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) string, whole bool) []string {
+// why. The details are for those who want to know more: as a whole they have the reasons, too. Scenarios have the names that the reader
+// finds them by.
+func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) string, whole bool) (said, details []string) {
 	if a.Lock.Name == "" {
-		return []string{"There is no such lock."}
+		return []string{"There is no such lock."}, nil
 	}
-	all := []string{rest.Incomplete() + a.Headline(true)}
+	said = []string{rest.Incomplete() + a.Headline(true)}
 	if !a.Enough {
-		if a.Cured() != "" {
-			all = append(all, sentence(a.Instead[0].answer(0).remedy), a.saves(rest))
-		}
+		alternatives := slices.DeleteFunc([]string{a.counterLost(name)}, func(s string) bool { return s == "" })
+		cured := a.Cured() != ""
 		for n := range a.Instead {
-			if n > 0 || a.Cured() == "" {
-				all = append(all, a.instead(n, name))
+			if n > 0 || !cured {
+				alternatives = append(alternatives, a.instead(n, name))
 			}
 		}
-		return append(all, a.fails(rest))
+		if !cured {
+			return append(append(said, alternatives...), a.fails(rest)), nil
+		}
+		cure := a.Instead[0].answer(0)
+		return append(append(said, sentence(cure.remedy), a.fails(rest)), alternatives...), []string{cure.limits, a.saves(rest)}
 	}
-	all = append(all, a.Unspoken(rest, outcome, name))
+	said = append(said, a.Unspoken(rest, outcome, name))
 	if outside := a.outside(whole); outside != "" {
-		all = append(all, outside)
-	}
-	all = append(all, a.covered(whole))
-	if why := a.whyOne(name); why != "" {
-		all = append(all, why)
+		said = append(said, outside)
 	}
 	if unwanted := where(a.Runs, func(r *Run) trace.Verdict { return r.Unwanted }, name); unwanted != "" {
-		all = append(all, "Its price: "+unwanted+".")
+		said = append(said, "Its price: "+unwanted+".")
 	}
-	return all
+	details = []string{a.covered(whole)}
+	if why := a.whyOne(name); why != "" {
+		details = append(details, why)
+	}
+	return said, details
 }
 
 // Shows is the index in the text of the paragraph that says what the runs that are listed show: on which conditions the lock is enough,
 // or what it fails in.
 func (a *Advice) Shows() int {
-	if a.Enough {
+	switch {
+	case a.Enough:
 		return 1
+	case a.Cured() != "":
+		return 2
 	}
-	return 1 + len(a.Instead) + pick(a.Cured() != "", 1, 0)
+	return 1 + len(a.Instead) + pick(a.fenced() != nil, 1, 0)
+}
+
+// fenced is the lock with tokens that comes nearest where the resource checks them, and loses their counter in a failover: nil if there is none.
+func (a *Advice) fenced() *Rejected {
+	var nearest *Rejected
+	for i := range a.Others {
+		o := &a.Others[i]
+		if o.Lock.Fences && o.By != nil && slices.Contains(failovers, o.By.Scenario) && (nearest == nil || slices.Compare(o.cost(), nearest.cost()) < 0) {
+			nearest = o
+		}
+	}
+	return nearest
+}
+
+// counterLost says why a token is not enough where the resource checks it and servers have replicas: the number is no better than its
+// counter. It is empty anywhere else.
+func (a *Advice) counterLost(name func(scenario string) string) string {
+	f := a.fenced()
+	if f == nil {
+		return ""
+	}
+	return fmt.Sprintf("A fencing token is not enough with replicas: a failover can lose its counter together with the lock's record. The next holder then gets "+
+		"the same number as the one before, or a lower one, and the resource takes a late write: %s shows %s under %s.", f.Lock.Name, named(f.By.Broken), name(f.By.Scenario))
 }
 
 // Headline says what to use: one lock, or, where none is enough alone, that with which one is. It can say what
@@ -126,7 +156,7 @@ func (a *Advice) saves(rest *Rest) string {
 		return text + fmt.Sprintf(" When it doesn't, isn't known yet: %s.", rest.toCome())
 	}
 	covered, left := a.byCure(rest)
-	text += fmt.Sprintf(" It doesn't where %s. With the key each of these costs work and does no harm, so ", either(a.classes(covered)))
+	text += fmt.Sprintf(" It doesn't where %s. With the idempotency key each of these costs work and does no harm, so ", either(a.classes(covered)))
 	mishaps, _ := a.Mishaps(left)
 	if len(left) == 0 {
 		return text + "none has to be ruled out."
@@ -169,7 +199,7 @@ func (a *Advice) fails(rest *Rest) string {
 		codes = append(codes, r.Broken[:min(len(r.Broken), 1)]...)
 	}
 	codes = slices.Compact(codes.Sorted())
-	alone := pick(a.Cured() != "", "Without the key", "Alone")
+	alone := pick(a.Cured() != "", "Without the idempotency key", "Alone")
 	text := fmt.Sprintf("%s, every lock fails: %s in %d of the %d runs that your answers call for, by %s", alone, a.Lock.Name, (&candidate{a.Lock, a.Runs}).failed(), len(a.Runs), a.harm(codes))
 	n := len(rest.Shown)
 	switch {
@@ -180,7 +210,7 @@ func (a *Advice) fails(rest *Rest) string {
 	}
 	if covered, left := a.byCure(rest); a.Cured() != "" {
 		all := len(covered) + len(left)
-		text += fmt.Sprintf(". The key makes %s harmless, as far as the same thing is done twice", pick(len(left) == 0, fmt.Sprintf("all %d", all), fmt.Sprintf("%d of these %d", len(covered), all)))
+		text += fmt.Sprintf(". The idempotency key makes %s harmless, as far as the same thing is done twice; it does nothing for a change that is computed from what was read, such as a new balance", pick(len(left) == 0, fmt.Sprintf("all %d", all), fmt.Sprintf("%d of these %d", len(covered), all)))
 	}
 	return text + "."
 }
@@ -324,7 +354,7 @@ func (a *Advice) Follows(r *Run) string {
 	case len(r.Broken) == 0:
 		return a.Allowed(r)
 	case a.covers(r):
-		return misused + "With the key it does no harm, as far as the same thing is done twice."
+		return misused + "With the idempotency key it does no harm, as far as the same thing is done twice."
 	case a.Enough || a.Cured() != "":
 		return misused + "The lock is enough as long as you can rule it out."
 	}
@@ -405,7 +435,7 @@ func (a *Answer) Requires(locks []strategies.Strategy, titles func(names []strin
 				n++
 			}
 		}
-		all = append(all, fmt.Sprintf("%d of the %d locks can be used then.", n, len(locks)))
+		all = append(all, fmt.Sprintf("%d of the %d locks %s.", n, len(locks), a.suits))
 	}
 	if a.forbids != nil {
 		all = append(all, fmt.Sprintf("A lock that shows %s is ruled out then.", named(a.forbids)))

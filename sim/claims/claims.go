@@ -56,12 +56,12 @@ var All = []Claim{
 		How: "random schedules of pauses, crashes, hangs, lost, late and repeated messages, cut and slow links, steps of wall clocks, " +
 			"and restarts that lose nothing",
 		Assumptions: []Assumption{
-			{"no unexpired key is lost", []Breach{
+			{"no unexpired record of the lock is lost", []Breach{
 				{"a restart without persistence", "setpx-lua", "restart-no-fsync"},
 				{"a power cut within the second that everysec may lose", "setpx-lua", "power-cut"},
 				{"an eviction", "setpx-lua", "eviction"},
 				{Text: "FLUSHALL"},
-				{"a failover to a replica that has not got the key", "setpx-lua", "failover"},
+				{"a failover to a replica that has not got the lock's record", "setpx-lua", "failover"},
 				{"a failover to one that has not got it, where another has", "setpx-lua", "failover-wait"},
 				{"a failover, and a holder that stays with the old master", "setpx-lua", "split-brain"},
 			}},
@@ -71,7 +71,7 @@ var All = []Claim{
 				{"one value for all", "fixed-value", "late-release"},
 				{Text: "one token for all acquisitions of a process"},
 			}},
-			{"nothing but compare-and-delete and compare-and-extend touches the key", []Breach{
+			{"nothing but compare-and-delete and compare-and-extend touches the lock's record", []Breach{
 				{"a plain DEL", "naive-del", "late-release"},
 				{"a GET and then a DEL", "get-then-del", "release-gap"},
 				{"WATCH without MULTI", "setpx-watch-bare", "release-gap"},
@@ -130,7 +130,7 @@ var All = []Claim{
 		Assumptions: []Assumption{
 			{"the servers fail independently of each other", []Breach{{Text: "three of five lose power together"}}},
 			{"a holder has a true majority", []Breach{{Text: "half of an even number"}}},
-			{"no key that a holder counts on is lost during its lease", []Breach{
+			{"no record that a holder counts on is lost during its lease", []Breach{
 				{"a restart without persistence", "redlock", "restart-no-fsync"},
 				{"a power cut within the second that everysec may lose", "redlock", "power-cut"},
 				{"an eviction", "redlock", "eviction"},

@@ -19,10 +19,10 @@ type layout struct {
 }
 
 // The rows of the list of runs that the recommendation leaves to it: before there are any runs, while the reader is
-// at the questions, and while at the runs, with those that tell of one of them.
+// at the questions, where a large window leaves a quarter of it, and while at the runs, with those that tell of one of them.
 const (
 	noRuns      = 0
-	leastRuns   = 3
+	leastRuns   = 6
 	leastListed = 8
 	leastDetail = 5
 	fewest      = 6 // rows that the list keeps where a run takes many to tell of
@@ -45,7 +45,7 @@ func arrange(w, h, lock, least int) layout {
 // Draw draws the questions, the lock and the runs.
 func (d *Decide) Draw(c *draw.Canvas, r draw.Rectangle) {
 	a, waiting := d.advice()
-	least, room := leastRuns, r.H
+	least, room := max(leastRuns, r.H/4), r.H // the text is scrolled, and the runs that show it stay in sight
 	switch {
 	case d.toAsk() > 0:
 		least = noRuns
@@ -121,12 +121,12 @@ func (d *Decide) drawText(c *draw.Canvas, r draw.Rectangle, lines []draw.Line) {
 }
 
 // drawSigns says at the end of a row what the signs before the codes of the runs mean, if that leaves what is at its beginning.
-// Where a lock is recommended with a key, they are about the lock alone: with the key most of what breaks does no harm.
+// Where a lock is recommended with an idempotency key, they are about the lock alone: with that key most of what breaks does no harm.
 func (d *Decide) drawSigns(c *draw.Canvas, r draw.Rectangle, taken int, cured bool) {
 	g := &d.Theme.Glyphs
 	signs := "by your answers"
 	if cured {
-		signs = "without the key"
+		signs = "with the lock alone"
 	}
 	signs += ": " + g.Granted + " ok  " + g.Mild + " harmless  " + g.Bad + " harmful"
 	if n := draw.Width(signs); taken+n+1 < r.W {
@@ -160,7 +160,7 @@ const (
 	brief               // without all that the list of runs says, too
 )
 
-// tell puts the recommendation into words, after what the chosen answer to the question at the cursor is like. It is as brief as it takes to
+// tell puts the recommendation into words, and behind it what the chosen answer to the question at the cursor is like. It is as brief as it takes to
 // fill no more than a third of the window. While the reader is at the questions, the text can be scrolled. At the runs it has its
 // first paragraphs, as many as fit into some rows. Where even the second one doesn't fit, which says on which conditions the lock is enough,
 // or what it fails in, there is the headline with as much as fits of that, or of what the runs below show: a name alone would pass for an answer without conditions.
@@ -174,7 +174,7 @@ func (d *Decide) tell(t *draw.Paragraphs, a *advice.Advice, rest *advice.Rest, r
 		}
 	}
 	if d.at < questions || len(explained)+len(t.Lines) <= rows {
-		t.Lines = slices.Concat(explained, t.Lines)
+		t.Lines = slices.Concat(t.Lines, explained)
 		return
 	}
 	if len(t.Lines) <= rows {
@@ -187,7 +187,7 @@ func (d *Decide) tell(t *draw.Paragraphs, a *advice.Advice, rest *advice.Rest, r
 		}
 	}
 	more := d.Theme.More + " " + d.Keys.Close.Help().Key + " goes back to the "
-	if keep >= ends[1] {
+	if keep >= ends[a.Shows()] {
 		t.Lines = t.Lines[:keep]
 		t.Add(draw.Dim, "", more+"questions, and to the rest of this.")
 		return
@@ -243,9 +243,10 @@ func (d *Decide) explained(width int) []draw.Line {
 	return t.Lines
 }
 
-// told is the recommendation, and the claims behind it, with all of their conditions or with the key that shows them.
+// told is the recommendation with its details, and the claims behind it, with all of their conditions or with the key that shows them.
 func (d *Decide) told(a *advice.Advice, rest *advice.Rest, b brevity) []string {
-	all := a.Text(rest, d.outcome, d.title, b < brief)
+	said, details := a.Text(rest, d.outcome, d.title, b < brief)
+	all := slices.Concat(said, details)
 	for i, n := range d.claims {
 		text := a.Claim(n, b < brief)
 		if b == entire {
