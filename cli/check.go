@@ -4,11 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,13 +14,9 @@ import (
 
 	"lockstep/cli/tryout"
 	"lockstep/scenarios"
-	"lockstep/scenarios/text"
-	"lockstep/sim"
 	"lockstep/sim/explore"
 	"lockstep/sim/explore/certificate"
 	"lockstep/sim/explore/report"
-	"lockstep/sim/suggest"
-	"lockstep/sim/trace"
 )
 
 // checking is the values of a check's flags.
@@ -38,11 +31,14 @@ func newCheck() *cobra.Command {
 	x := &checking{}
 	cmd := &cobra.Command{
 		Use:   "check FILE",
-		Short: "Check a script of your own, or the proof of a search without bounds",
+		Short: "Check a script or a playlist of your own, or the proof of a search without bounds",
 		Long: `Check a script, a FILE.yaml: it is run under each lock that its "expect" names, and so
 is each of its variants; printed is what was expected and what came, with the notes for
 its author (~). FILE.yaml.VARIANT checks one variant alone. The exit status is 0 when all is as expected, 1 when it isn't, and 2 when the script
 has to be mended.
+
+Or check a playlist for lockstep present: each of its runs is made, and those of scripts of
+your own are compared in the same way with what the script expects of that lock.
 
 Or check a certificate, which lockstep explore --certificate has written: the set of
 all situations that a lock can come to. The engine is taken to each of them, every
@@ -57,6 +53,7 @@ certificate proves nothing, 2 when it can't be read or is of another version of
 the lock, and 3 when the check was interrupted.`,
 		Example: `  lockstep check my.yaml
   lockstep check my.yaml.saved
+  lockstep check talk.txt
   lockstep explore setpx-lua --cycles any --faults crash=any,pause=any,reply-lost=any \
       --codes DG,FR,PD --certificate setpx-lua.proof
   lockstep check setpx-lua.proof
@@ -73,20 +70,18 @@ the lock, and 3 when the check was interrupted.`,
 }
 
 func (x *checking) run(cmd *cobra.Command, path string) error {
-	_, gone := os.Stat(path)
-	if scenarios.IsScript(path) || gone != nil && scenarios.IsScript(strings.TrimSuffix(path, filepath.Ext(path))) { // or a variant's name
-		met, err := tryout.Script(unbroken(cmd.OutOrStdout()), path)
+	check, err := tryout.Of(path)
+	if err != nil {
+		return err
+	}
+	if check != nil {
+		met, err := check(unbroken(cmd.OutOrStdout()), path)
 		if err == nil && !met {
 			err = exit(exitOccurred)
 		}
 		return err
 	}
-	if errors.Is(gone, fs.ErrNotExist) {
-		hint := suggest.Hint(filepath.Base(path), text.Beside(path, func(string) bool { return true }))
-		return fmt.Errorf("there is no file %s, neither a script of scenarios (its name ends in .yaml) nor a certificate%s", path, hint)
-	}
 	opt := certificate.Options{Resolve: scenarios.FindStrategy, Workers: x.workers, Seed: x.seed}
-	var err error
 	if opt.Part, err = percentage(x.part); err != nil {
 		return err
 	}
@@ -119,7 +114,7 @@ func (x *checking) run(cmd *cobra.Command, path string) error {
 	case err != nil:
 		return err
 	}
-	return writeChecked(cmd.OutOrStdout(), c, r, opt.Seed)
+	return tryout.Proved(cmd.OutOrStdout(), c, r, opt.Seed)
 }
 
 func readCertificate(path string) (*certificate.Certificate, error) {
@@ -145,55 +140,6 @@ func percentage(text string) (float64, error) {
 		return 0, nil // the whole
 	}
 	return n / 100, nil
-}
-
-// writeChecked says what was checked, and what that proves.
-func writeChecked(out io.Writer, c *certificate.Certificate, r *certificate.Report, seed uint64) error {
-	count := func(n int) string { return report.Grouped(int64(n)) }
-	if r.Checked < r.Situations {
-		_, err := fmt.Fprintf(out, "%s: nothing is wrong in %s of %s situations (seed %d), from which %s moves were made; this is no proof\n",
-			c.Lock, count(r.Checked), count(r.Situations), seed, count(r.Moves))
-		return err
-	}
-	waits := ""
-	if slices.Contains(c.Codes, trace.PD.String()) {
-		waits = fmt.Sprintf("  where all clients are between two cycles, what one has left behind keeps the others out for %s at most\n", trace.Duration(r.Blocked))
-	}
-	who := "clients"
-	if r.Unextended {
-		who = "clients that never call the lock's Extend"
-	}
-	_, err := fmt.Fprintf(out, `%s: proved by %s situations and %s moves
-  no schedule of %d %s, however long, with any number of %s, violates %s
-  each of them asks for the lock %s; whoever has it %s; the TTL is %s, a client waits %s for a reply; the record is %q
-%s  What the proof takes for granted: lockstep's sim/explore/SOUNDNESS.md, "Certificates".
-`, c.Lock, count(r.Situations), count(r.Moves), c.Places, who, faultsText(c.Faults), strings.Join(c.Codes, ", "),
-		asksText(&r.Config), r.Config.Caller(), trace.Duration(r.Config.TTL), trace.Duration(r.Config.Timeout), r.Config.RecordKey(), waits)
-	return err
-}
-
-// asksText says how often a client asks for the lock.
-func asksText(cfg *sim.Config) string {
-	text := "any number of times"
-	if n := cfg.Retry.Tries; n > 1 {
-		text += fmt.Sprintf(", in up to %d tries each, %s apart", n, trace.Duration(cfg.Retry.Delay))
-	}
-	if cfg.Resource != sim.Plain {
-		text += ", for a resource that is " + cfg.Resource.String()
-	}
-	return text
-}
-
-// faultsText lists the faults that the schedules of a certificate may have.
-func faultsText(f certificate.Faults) string {
-	kinds := []string{explore.Pause.Words(2)}
-	if f.Crash {
-		kinds = append(kinds, explore.Crash.Words(2))
-	}
-	if f.ReplyLost {
-		kinds = append(kinds, explore.ReplyLost.Words(2))
-	}
-	return trace.List(kinds)
 }
 
 // keepCertificate writes the certificate of a search, or says why there is none.

@@ -117,23 +117,92 @@ func TestCheckVariants(t *testing.T) {
 	}
 }
 
+// TestCheckPlaylist: the runs of a playlist are made and compared, and what is wrong with a line is said with its place. A playlist is known by
+// its first line, though it be misspelt.
+func TestCheckPlaylist(t *testing.T) {
+	folder := t.TempDir()
+	list, script := filepath.Join(folder, "talk.txt"), filepath.Join(folder, "my.yaml")
+	write := func(path, text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(script, "title: x\nscript:\n  - run: all\nexpect:\n  - {verdict: [SW], under: [setpx-lua], because: x}\n")
+	write(list, "# for the class\ntitle Locks\nnaive-del late-release\nsetnx my.yaml\n")
+	out, errs, status := run(t, "", "check", list)
+	if want := list + ": \"Locks\", 2 to present\n  naive-del late-release: SW DG OV FR\n  setnx " + script + ": ok, and nothing is expected\n"; out != want || errs != "" || status != 0 {
+		t.Errorf("exit status %d: %s\n%s\nwant\n%s", status, errs, out, want)
+	}
+	write(list, "setpx-lua my.yaml\n")
+	if out, _, status = run(t, "", "check", list); status != 1 || !strings.Contains(out, "not as expected: the file expects SW") {
+		t.Errorf("exit status %d\n%s", status, out)
+	}
+	write(list, "naive-dle late-release\nnaive-del late-relaese\nnaive-del mi.yaml\n")
+	out, errs, status = run(t, "", "check", list)
+	for _, want := range []string{list + `:1: unknown lock "naive-dle"; did you mean "naive-del"?`, list + `:2: unknown scenario "late-relaese"; did you mean "late-release"?`, list + `:3: `, `did you mean "my.yaml"?`} {
+		if !strings.Contains(errs, want) || status != 2 || out != "" {
+			t.Errorf("exit status %d: %q is not in %s%s", status, want, errs, out)
+		}
+	}
+}
+
+// TestCheckMinds: the author of a script is told of a question whose "now" is another instant than that of its answer, and of a violation
+// before any words; and of neither once they are mended.
+func TestCheckMinds(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "my.yaml")
+	text := `title: x
+script:
+  - run: A
+    to: work
+  - pause: A
+  - wait: 12s
+  - run: B
+    to: work
+  - ask: Who believes now that it has the lock?
+    answer: holders
+  - resume: A
+  - run: all
+expect:
+  - {verdict: [SW, OV], under: [setpx-lua], because: x}
+`
+	mended := strings.NewReplacer("believes now", "believes then", "script:\n", "script:\n  - say: A takes the lock.\n").Replace(text)
+	for written, told := range map[string]bool{text: true, mended: false} {
+		if err := os.WriteFile(script, []byte(written), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, errs, status := run(t, "", "check", script)
+		for _, want := range []string{"    ~ " + script + `:9: this question says "now" and is asked at `, " nothing is said before the violation (OV): an audience sees it"} {
+			if strings.Contains(out, want) != told || status != 0 || errs != "" {
+				t.Errorf("exit status %d: that there is %q: want %t\n%s%s", status, want, told, out, errs)
+			}
+		}
+	}
+}
+
 func TestCheckRefusals(t *testing.T) {
 	rubbish := filepath.Join(t.TempDir(), "rubbish")
 	if err := os.WriteFile(rubbish, []byte("rubbish"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	old := filepath.Join(t.TempDir(), "old")
+	if err := os.WriteFile(old, []byte("lockstep certificate 0\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const kinds = "a script (its name ends in .yaml), a playlist (each line is a lock and a scenario, as in lockstep present --help) or a certificate (which lockstep explore --certificate writes)"
 	explore := []string{"explore", "setpx-lua", "--codes", "DG", "--certificate", filepath.Join(t.TempDir(), "x")}
 	tests := []struct {
 		args []string
 		want string
 	}{
 		{[]string{"check"}, `check needs a FILE (see lockstep check --help)`},
-		{[]string{"check", "nowhere"}, `there is no file nowhere, neither a script of scenarios (its name ends in .yaml) nor a certificate`},
-		{[]string{"check", "chekc.go"}, `there is no file chekc.go, neither a script of scenarios (its name ends in .yaml) nor a certificate; did you mean "check.go"?`},
+		{[]string{"check", "nowhere"}, `there is no file nowhere; what can be checked is ` + kinds},
+		{[]string{"check", "chekc.go"}, `there is no file chekc.go; did you mean "check.go"?; what can be checked is ` + kinds},
 		{[]string{"check", "gone.yaml.saved"}, `cannot read the scenario gone.yaml: no such file or directory`},
-		{[]string{"check", rubbish}, rubbish + `: this is no certificate of lockstep: it lacks the first line "lockstep certificate 1"`},
-		{[]string{"check", rubbish, "--part", "5"}, `--part: "5" is no percentage from above 0% to 100%`},
-		{[]string{"check", rubbish, "--workers", "-1"}, `--workers: it takes one or more, or 0 for one a core, and not -1`},
+		{[]string{"check", rubbish}, rubbish + ` can't be checked: it is neither ` + strings.Replace(kinds, " or a cert", " nor a cert", 1)},
+		{[]string{"check", old}, old + `: the certificate has the format "lockstep certificate 0", and this lockstep reads "lockstep certificate 1": write it again with lockstep explore --certificate`},
+		{[]string{"check", old, "--part", "5"}, `--part: "5" is no percentage from above 0% to 100%`},
+		{[]string{"check", old, "--workers", "-1"}, `--workers: it takes one or more, or 0 for one a core, and not -1`},
 		{explore, `a certificate is of a search without bounds: it takes --cycles any and pause=any`},
 		{append(explore, "--cycles", "any", "--faults", "pause=any,crash=1"), `a certificate can't count crashes of clients: it takes none or any number of them`},
 	}

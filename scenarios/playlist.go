@@ -130,6 +130,19 @@ func (r *playlistReader) add(some []Showing) {
 	}
 }
 
+// BeginsPlaylist reports whether a text may be the beginning of a playlist: its first line that isn't a comment begins as one of a playlist
+// does, perhaps misspelt.
+func BeginsPlaylist(text string) bool {
+	for line := range strings.Lines(text) {
+		line, _, _ = strings.Cut(line, "#")
+		if words := strings.Fields(line); len(words) > 0 {
+			known := append(StrategyNames(), lineWords...)
+			return slices.Contains(known, words[0]) || len(words) == 2 && suggest.Hint(words[0], known) != ""
+		}
+	}
+	return false
+}
+
 // looksLikeScript reports whether a file is a scenario in the place of a playlist: no lock has a name that ends in a colon.
 func looksLikeScript(text string) bool {
 	return slices.ContainsFunc(strings.Split(text, "\n"), func(line string) bool {

@@ -79,6 +79,9 @@ type note struct {
 	having []having
 }
 
+// NoteAt is the file and the line of a note, by its Index in a trace.
+func (s *Scenario) NoteAt(index int) string { return s.notes[index-1].at }
+
 // having are the words that are told in the place of a text where a client believes that it holds the lock.
 type having struct{ client, text string }
 

@@ -1,13 +1,93 @@
-// Package tryout runs a script of the user's own under each lock of which it expects something, and says what came of that.
+// Package tryout checks a file of the user's own: a script is run under each lock of which it expects something, and the runs of a playlist
+// are made; of both it is said what came of that, and of a certificate what it proves.
 package tryout
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
 
 	"lockstep/scenarios"
+	"lockstep/scenarios/text"
+	"lockstep/sim/explore/certificate"
+	"lockstep/sim/suggest"
 	"lockstep/sim/trace"
+	"lockstep/strategies"
 )
+
+// Check checks a file. It reports whether all is as the file expects it.
+type Check func(out io.Writer, path string) (met bool, err error)
+
+// kinds are the files that can be checked, for the user of one that can't be.
+const kinds = "a script (its name ends in .yaml), a playlist (each line is a lock and a scenario, as in lockstep present --help) or a certificate (which lockstep explore --certificate writes)"
+
+// Of is the check for a file: nil for a certificate, which takes more than its path. Its errors name the kinds of files that can be checked.
+func Of(path string) (Check, error) {
+	_, gone := os.Stat(path)
+	if scenarios.IsScript(path) || gone != nil && scenarios.IsScript(strings.TrimSuffix(path, filepath.Ext(path))) { // or a variant's name
+		return Script, nil
+	}
+	if errors.Is(gone, fs.ErrNotExist) {
+		hint := suggest.Hint(filepath.Base(path), text.Beside(path, func(string) bool { return true }))
+		return nil, fmt.Errorf("there is no file %s%s; what can be checked is %s", path, hint, kinds)
+	}
+	begin, err := beginning(path)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("cannot read %s: %w", path, err)
+	case certificate.Begins(begin):
+		return nil, nil
+	case utf8.ValidString(begin) && scenarios.BeginsPlaylist(begin):
+		return Playlist, nil
+	}
+	return nil, fmt.Errorf("%s can't be checked: it is neither %s", path, strings.Replace(kinds, " or a cert", " nor a cert", 1))
+}
+
+// beginning is the first part of a file, in which a playlist has its first line.
+func beginning(path string) (string, error) {
+	f, err := os.Open(path) //nolint:gosec // the user names it
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	const most = 4 << 10
+	data, err := io.ReadAll(io.LimitReader(f, most))
+	for n := len(data); n > len(data)-utf8.UTFMax && n > 0; n-- { // a character may be cut
+		if utf8.Valid(data[:n]) {
+			data = data[:n]
+			break
+		}
+	}
+	return string(data), err
+}
+
+// Playlist makes the runs of a playlist, and prints for each whether its verdict is the one that its script expects, and the notes for
+// the script's author.
+func Playlist(out io.Writer, path string) (met bool, err error) {
+	list, err := scenarios.LoadPlaylist(path)
+	if err != nil {
+		return false, err
+	}
+	title := ""
+	if list.Title != "" {
+		title = fmt.Sprintf("%q, ", list.Title)
+	}
+	said, met := fmt.Sprintf("%s: %s%d to present\n", path, title, len(list.Showings)), true
+	for _, s := range list.Showings {
+		text, as, err := came(s.Scenario, s.Strategy, s.Strategy.Name+" "+s.Scenario.Name)
+		if err != nil {
+			return false, err
+		}
+		said, met = said+text, met && as
+	}
+	_, err = io.WriteString(out, said)
+	return met, err
+}
 
 // Script finds the script of a name as it can be run: a file with all its variants, or one of its variants. It prints for each lock of which
 // something is expected whether the verdict is that, and the notes for the script's author, and reports whether all are as expected.
@@ -41,21 +121,41 @@ func try(s *scenarios.Scenario) (text string, met bool, err error) {
 		if err != nil {
 			return "", false, err
 		}
-		t, err := s.Run(st, 1)
+		said, as, err := came(s, st, name)
 		if err != nil {
 			return "", false, err
 		}
-		outcome, as := t.Expectation()
-		met, locks = met && as, locks+1
-		text += fmt.Sprintf("  %s: %s\n", name, outcome)
-		for i := range t.Notes {
-			if n := &t.Notes[i]; n.Kind == trace.NoteMissed {
-				text += fmt.Sprintf("    ~ at %s: %s\n", trace.Brief(n.At), n.Prose())
-			}
-		}
+		text, met, locks = text+said, met && as, locks+1
 	}
 	if locks == 0 {
 		text += fmt.Sprintf("  can be run. It expects nothing of any lock, so there is nothing to compare: lockstep run LOCK %s --plain shows what comes of one.\n", s.Name)
+	}
+	return text, met, nil
+}
+
+// came says what came of a run under a label, with the notes for the author of its script, and what those would miss to whom it is shown.
+func came(s *scenarios.Scenario, st strategies.Strategy, label string) (text string, met bool, err error) {
+	t, err := s.Run(st, 1)
+	if err != nil {
+		return "", false, err
+	}
+	outcome, met := t.Expectation()
+	switch {
+	case s.Path() == "": // what is expected of it, the program's own tests have compared
+		outcome = t.Verdict().String()
+	case t.Expected == "":
+		outcome = t.Verdict().String() + ", and nothing is expected"
+	}
+	text = fmt.Sprintf("  %s: %s\n", label, outcome)
+	for i := range t.Notes {
+		if n := &t.Notes[i]; n.Kind == trace.NoteMissed && s.Path() != "" {
+			text += fmt.Sprintf("    ~ at %s: %s\n", trace.Brief(n.At), n.Prose())
+		}
+	}
+	if s.Path() != "" {
+		for _, what := range missing(s, t) {
+			text += "    ~ " + what + "\n"
+		}
 	}
 	return text, met, nil
 }

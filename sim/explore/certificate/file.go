@@ -52,6 +52,9 @@ func (c *Certificate) Write(w io.Writer) error {
 	return errors.Join(err, b.Flush(), z.Close())
 }
 
+// Begins reports whether a file that begins so is a certificate, if perhaps of another version.
+func Begins(text string) bool { return strings.HasPrefix(text, formatName) }
+
 // Read reads a certificate. It fails if that isn't one, is of another version of the format,
 // or is damaged.
 func Read(from io.Reader) (*Certificate, error) {
