@@ -17,7 +17,7 @@ for that links a queue and the drivers of three clouds, so it is a module of its
   go -C sim/campaign build -o ../../lockstep-campaign .
   ./lockstep-campaign run FILE.yaml
 
-docs/scale.md shows how to write the file, and what searches cost.`,
+docs/scale.md, beside it in the sources, shows how to write the file, and what searches cost.`,
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && (args[0] == "--help" || args[0] == "-h") {

@@ -334,6 +334,15 @@ func TestExplainFindsWhatElseHasAName(t *testing.T) {
 			t.Errorf("explain %s: %s", name, text)
 		}
 	}
+	last := -1 // what a name means, how that fails, what the program shows of it, and how a script says it
+	text := must(t, "", "explain", "crash")
+	for _, want := range []string{"crash: the end of a process", "\nA holder dies", "\nWhat each lock does there: lockstep explain crash-holding;", "\ncrash: a step of a script"} {
+		if at := strings.Index(text, want); at <= last {
+			t.Errorf("explain crash: %q is at %d, after something at %d:\n%s", want, at, last, text)
+		} else {
+			last = at
+		}
+	}
 	if text := must(t, "", "explain", "foreign-release"); strings.Count(text, "Remedy:") != 1 || !strings.Contains(text, "docs/failures/foreign-release.md") {
 		t.Error(text)
 	}

@@ -22,7 +22,7 @@ type executed struct {
 // execHelp explains the flags.
 const execHelp = `With --exec, the lock is one in another process, and the argument LOCK is left out. The
 command is run by /bin/sh as it stands, and speaks the protocol of docs/protocol.md:
-docs/adapters has that ready for Python, Node and PHP.`
+docs/adapters has that ready for Python, Node and PHP. Both are in the sources of Lockstep.`
 
 func (x *executed) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&x.command, "exec", "", "run the lock that this `COMMAND` starts, as in 'python3 mylock.py'")

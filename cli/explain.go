@@ -27,10 +27,9 @@ func newExplain() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain NAME",
 		Short: "Explain a code, a lock, a scenario, a way to fail, a claim, a step of scripts or a word",
-		Long: `Explain a code such as FR, a lock, a scenario, a way to fail (a page of
-docs/failures), a claim about locks with its conditions, a step or a setting of
-scripts, a sign of the diagram, or a word of the screens such as lease, probe or
-PX. The runs of a lock or a scenario are made for it; those of a code are as the
+		Long: `Explain a code such as FR, a lock, a scenario, a way to fail such as fencing, a
+claim about locks with its conditions, a step or a setting of scripts, a sign of
+the diagram, or a word of the screens such as lease, probe or PX. The runs of a lock or a scenario are made for it; those of a code are as the
 scenarios expect them, to which the tests hold the engine. claims lists all
 claims, glossary all words, and steps, settings and positions what a script can
 have (scripting has all three).`,
@@ -186,7 +185,7 @@ func claimText(n int) string {
 func explainWord(w trace.Word) string {
 	text := unlabelled(w.Name + ": " + w.Meaning + ".")
 	if slices.Contains(trace.Words, w) {
-		text += "\nThe rules that depend on it are in docs/model.md.\n"
+		text += "\nThe rules that depend on it are in the sources of Lockstep: docs/model.md.\n"
 	}
 	return text
 }
@@ -271,13 +270,13 @@ func explain(name string) (string, error) {
 	if i := slices.Index(scenarios.Names(), name); i >= 0 {
 		texts = append(texts, explainScenario(scenarios.All()[i]))
 	}
+	if w, is := trace.Lookup(name); is { // what it means comes before how it fails and how a script says it
+		texts = append(texts, explainWord(w))
+	}
 	for _, p := range failures.Pages() {
 		if p.Name == name && !(isCode && named(&p, code)) { // that has its text
 			texts = append(texts, explainPage(p))
 		}
-	}
-	if w, is := trace.Lookup(name); is {
-		texts = append(texts, explainWord(w))
 	}
 	if name == "glossary" {
 		texts = append(texts, glossary())
@@ -301,7 +300,7 @@ func explain(name string) (string, error) {
 	}
 	err = suggest.Unknown("name", name, explicable())
 	if !strings.Contains(err.Error(), "did you mean") { // the names are too many to list
-		err = fmt.Errorf("unknown name %q: it is a code (%s), a lock or a scenario of lockstep list, a page of docs/failures, a claim (claim 1 to claim %d), a step or a setting of scripts (lockstep explain steps, lockstep explain settings) or a word of the screens (lockstep explain glossary)", name, strings.Join(trace.Verdict(trace.Codes).Strings(), ", "), len(claims.All))
+		err = fmt.Errorf("unknown name %q: it is a code (%s), a lock or a scenario of lockstep list, a way to fail such as fencing, a claim (claim 1 to claim %d), a step or a setting of scripts (lockstep explain steps, lockstep explain settings) or a word of the screens (lockstep explain glossary)", name, strings.Join(trace.Verdict(trace.Codes).Strings(), ", "), len(claims.All))
 	}
 	return "", err
 }
@@ -339,7 +338,7 @@ func explainCode(code trace.Code) (string, error) {
 		}
 		fmt.Fprintf(&b, "  %-18s %s\n", p.Name, p.Title)
 		if named(&p, code) {
-			whole = fmt.Sprintf("\nThe whole page, with the least trace, in the sources of Lockstep: docs/failures/%s.md\n", p.Name)
+			whole = "\n" + wholePage(&p)
 		}
 	}
 	return b.String() + whole, nil
@@ -469,7 +468,14 @@ func scriptOf(name string) (string, error) {
 
 func explainPage(p failures.Page) string {
 	return fmt.Sprintf("%s  (%s)\n\n%s\n%s\n%s%s", p.Title, strings.Join(p.Shows, ", "), unlabelled(p.Intro), wrap("Remedy:", 2, p.Remedy),
-		wrap("Scenarios:", 2, strings.Join(p.Scenarios, ", ")), fmt.Sprintf("The whole page, with the least trace: docs/failures/%s.md\n", p.Name))
+		wrap("Scenarios:", 2, strings.Join(p.Scenarios, ", ")), wholePage(&p))
+}
+
+// wholePage says where the rest of a page is: what comes of its scenarios under each lock this program shows, and the page as it is
+// written is among the sources alone.
+func wholePage(p *failures.Page) string {
+	return wrap("What each lock does there:", 2, fmt.Sprintf("lockstep explain %s; a run of it with its trace: lockstep run LOCK %[1]s --plain", p.Scenarios[0])) +
+		wrap("The whole page:", 2, fmt.Sprintf("docs/failures/%s.md in the sources of Lockstep", p.Name))
 }
 
 // byVerdict lists the cells by their verdicts, the worst first.
