@@ -44,18 +44,19 @@ func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) st
 	}
 	said = []string{rest.Incomplete() + a.Headline(true)}
 	if !a.Enough {
-		alternatives := slices.DeleteFunc([]string{a.counterLost(name)}, func(s string) bool { return s == "" })
+		why := slices.DeleteFunc([]string{a.counterLost(name), a.fails(rest)}, func(s string) bool { return s == "" })
 		cured := a.Cured() != ""
+		var alternatives []string
 		for n := range a.Instead {
 			if n > 0 || !cured {
 				alternatives = append(alternatives, a.instead(n, name))
 			}
 		}
 		if !cured {
-			return append(append(said, alternatives...), a.fails(rest)), nil
+			return slices.Concat(said, alternatives, why), nil
 		}
 		cure := a.Instead[0].answer(0)
-		return append(append(said, sentence(cure.remedy), a.fails(rest)), alternatives...), []string{cure.limits, a.saves(rest)}
+		return slices.Concat(said, []string{sentence(cure.remedy)}, why, alternatives), []string{cure.limits, a.saves(rest)}
 	}
 	said = append(said, a.Unspoken(rest, outcome, name))
 	if outside := a.outside(whole); outside != "" {
@@ -74,13 +75,10 @@ func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) st
 // Shows is the index in the text of the paragraph that says what the runs that are listed show: on which conditions the lock is enough,
 // or what it fails in.
 func (a *Advice) Shows() int {
-	switch {
-	case a.Enough:
+	if a.Enough {
 		return 1
-	case a.Cured() != "":
-		return 2
 	}
-	return 1 + len(a.Instead) + pick(a.fenced() != nil, 1, 0)
+	return 1 + pick(a.Cured() != "", 1, len(a.Instead)) + pick(a.fenced() != nil, 1, 0)
 }
 
 // fenced is the lock with tokens that comes nearest where the resource checks them, and loses their counter in a failover: nil if there is none.
