@@ -11,6 +11,7 @@ import (
 	"lockstep/tui/ladder"
 	"lockstep/tui/layout"
 	"lockstep/tui/pane"
+	"lockstep/tui/views"
 )
 
 // leastListed is the number of rows from which the holders, the diagram below them and the list of events have room.
@@ -19,7 +20,7 @@ const leastListed = 39
 // Draw puts the panes where the layout says.
 func (p *Player) Draw(c *draw.Canvas, r draw.Rectangle) {
 	var lanes []pane.Lane
-	want := layout.Wishes{Source: p.source, Listed: p.view == viewTrace || p.view == viewHolders && r.H < leastListed, Told: layout.LeastTold, Least: 1, Main: func(rows int) int {
+	want := layout.Wishes{Source: p.source, Listed: p.view == views.Trace || p.view == views.Holders && r.H < leastListed, Told: layout.LeastTold, Least: 1, Main: func(rows int) int {
 		if p.Run == nil {
 			return rows
 		}
@@ -29,7 +30,7 @@ func (p *Player) Draw(c *draw.Canvas, r draw.Rectangle) {
 	}}
 	if p.Run != nil {
 		want.Told, want.Least = p.wish(r)
-		want.Across = p.view == viewTimeline || p.view == viewHolders
+		want.Across = p.view == views.Timeline || p.view == views.Holders
 		if width := r.W - 1 - layout.BodyWidth(r.W, r.H+1, p.source); width > 0 {
 			want.Facts = len(p.facts(width))
 		}
@@ -83,8 +84,8 @@ func (p *Player) wish(r draw.Rectangle) (told, least int) {
 // its list, if there is room.
 func (p *Player) lanesIn(rows, width int, plan func(*timeline.Timeline, int, int) []pane.Lane) (lanes []pane.Lane, taken int) {
 	switch p.view {
-	case viewTimeline:
-	case viewHolders:
+	case views.Timeline:
+	case views.Holders:
 		taken = min(len(facts.Holders(p.Run, p.Pos, width-1)), rows)
 		if rows-taken-1 < pane.FewestRows(p.Run, p.Pos) {
 			return nil, taken
@@ -99,7 +100,7 @@ func (p *Player) lanesIn(rows, width int, plan func(*timeline.Timeline, int, int
 
 // holdersBelow is the list of who held the lock when, for below the words that end a run, unless it is in view.
 func (p *Player) holdersBelow(width int) []draw.Line {
-	if p.view == viewHolders {
+	if p.view == views.Holders {
 		return nil
 	}
 	return facts.HoldersAtEnd(p.Run, p.Pos, width)
@@ -204,13 +205,13 @@ func (p *Player) whereabouts(room int) draw.Line {
 func (p *Player) drawMain(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane) {
 	switch {
 	case r.Empty():
-	case p.view == viewLadder:
+	case p.view == views.Ladder:
 		ladder.Draw(c, p.listing(r), p.Run, p.Pos, p.Theme)
-	case p.view == viewTrace:
+	case p.view == views.Trace:
 		p.drawTraceLines(c, p.listing(r))
-	case p.view == viewState:
+	case p.view == views.State:
 		p.drawState(c, r)
-	case p.view == viewHolders:
+	case p.view == views.Holders:
 		list, below := facts.Holders(p.Run, p.Pos, r.W-1), draw.Rect(r.X, r.Y, r.W, 0)
 		if len(lanes) > 0 {
 			below.H = len(lanes) + pane.AxisRows

@@ -19,6 +19,7 @@ import (
 	"lockstep/tui/layout"
 	"lockstep/tui/screen"
 	"lockstep/tui/tuitest"
+	"lockstep/tui/views"
 )
 
 // The end of a run says whether it is what the author of its script expects.
@@ -90,8 +91,8 @@ func TestEscLeavesTheFilterFirst(t *testing.T) {
 				t.Errorf("%v: esc: %v, %q, want %q", size, out.Close, p.Notice, want)
 			}
 		}
-		if listed := p.view == viewTrace; listed { // the filter has brought it where it has no pane of its own
-			if _, out := p.Update(tuitest.KeyMsg("esc")); out.Close || p.view != viewTimeline {
+		if listed := p.view == views.Trace; listed { // the filter has brought it where it has no pane of its own
+			if _, out := p.Update(tuitest.KeyMsg("esc")); out.Close || p.view != views.Timeline {
 				t.Errorf("%v: esc leads from the list to %q, and out: %v", size, p.View(), out.Close)
 			}
 		}
@@ -141,16 +142,16 @@ func TestViewsShowNothingTwice(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
 		a, p := openRun(t, size[0], size[1], "naive-del", "late-release")
 		a.Press("! right right right")
-		for range views {
-			if a.Press("v"); p.view == viewTimeline {
+		for range int(views.Holders) + 1 {
+			if a.Press("v"); p.view == views.Timeline {
 				break
 			}
 			v := a.View()
 			listed := fmt.Sprintf("%s #%d ", trace.Instant(p.Run.When(p.Pos)), p.Run.Event(p.Pos).Seq)
-			if n := strings.Count(v, listed); p.view == viewTrace && n != 1 {
+			if n := strings.Count(v, listed); p.view == views.Trace && n != 1 {
 				t.Errorf("%v: an event is listed %d times:\n%s", size, n, v)
 			}
-			if n := strings.Count(v, "state at "); n != 1 && (p.view == viewState || size[0] >= layout.SideFrom) {
+			if n := strings.Count(v, "state at "); n != 1 && (p.view == views.State || size[0] >= layout.SideFrom) {
 				t.Errorf("%v, %s: the state is there %d times:\n%s", size, p.View(), n, v)
 			}
 		}
@@ -566,7 +567,7 @@ func TestHoldersAreOneKeyAway(t *testing.T) {
 		if v := a.View(); strings.Count(v, "who held the lock, up to") != 1 || !strings.Contains(v, "B  record 12.001s to 15.001s (deleted by A)") {
 			t.Errorf("%v: the key leads to\n%s", size, v)
 		}
-		if _, out := p.Update(tuitest.KeyMsg("esc")); out.Close || p.view != viewTimeline {
+		if _, out := p.Update(tuitest.KeyMsg("esc")); out.Close || p.view != views.Timeline {
 			t.Errorf("%v: esc leads out of the run, from %q: %v", size, p.View(), out.Close)
 		}
 		a.Press("G v")

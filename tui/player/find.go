@@ -7,6 +7,7 @@ import (
 
 	"lockstep/tui/draw"
 	"lockstep/tui/find"
+	"lockstep/tui/views"
 )
 
 // search takes a key while a text is typed. At its end the search goes to the first match, and the filter stays.
@@ -20,7 +21,7 @@ func (p *Player) search(k tea.KeyMsg) {
 	default:
 		p.Notice = fmt.Sprintf("%s lists all again. So far %s: %q", p.Keys.Close.Help().Key, draw.Plural(p.find.Kept(p.Pos), "event"), p.find.Only)
 		if !p.sees(panelTrace) { // what is filtered is to be seen
-			p.view, p.focus = viewTrace, panelTrace
+			p.view, p.focus = views.Trace, panelTrace
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"lockstep/tui/pane"
 	"lockstep/tui/screen"
 	"lockstep/tui/tuitest"
+	"lockstep/tui/views"
 )
 
 // In every step of the course, at every event, the least window has two rows for each client that goes on, what it
@@ -59,7 +60,7 @@ func TestDiagramHasTheWindowsWidth(t *testing.T) {
 				}
 			}
 			a.Press("v") // at the end it leads to the holders first
-			if v := a.View(); p.view != viewHolders || p.plan.Main.W != size[0] || !strings.Contains(v, "who held the lock, up to") || !strings.Contains(v, "virtual t") {
+			if v := a.View(); p.view != views.Holders || p.plan.Main.W != size[0] || !strings.Contains(v, "who held the lock, up to") || !strings.Contains(v, "virtual t") {
 				t.Errorf("%v: the list of holders lacks the diagram below it, or columns:\n%s", size, v)
 			}
 			a.Press("v")

@@ -6,7 +6,6 @@ package player
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/charmbracelet/bubbles/key"
@@ -23,6 +22,7 @@ import (
 	"lockstep/tui/picker"
 	"lockstep/tui/quiz"
 	"lockstep/tui/screen"
+	"lockstep/tui/views"
 )
 
 // Player shows one run, and moves a cursor through it. Screens that embed it display runs
@@ -50,7 +50,7 @@ type Player struct {
 	previous, State *trace.State // at Pos-1 and Pos
 	zoom            int
 	axes            pane.Axes
-	view            view
+	view            views.View
 	source          bool
 	picked          int          // the violation whose evidence is lit, or none
 	proving         bool         // the key that goes round its evidence has left its position
@@ -64,6 +64,7 @@ type Player struct {
 	Notice          string // until the next key
 	tick            int    // the number of the timer that may move the cursor
 	playing         bool
+	left            time.Duration // what remains of the stay here behind the timer that is set
 	speed           int
 	plan            layout.Layout // of the last frame: clicks refer to it
 	drawn           pane.Drawn    // in the last frame
@@ -97,20 +98,6 @@ func (p *Player) Awaited() bool { return p.Run == nil && p.loading }
 // none is the index of no violation.
 const none = -1
 
-// view is the content of the largest pane.
-type view uint8
-
-const (
-	viewTimeline view = iota
-	viewLadder
-	viewTrace
-	viewState
-	viewHolders // who has had the lock when
-	views
-)
-
-var viewNames = [...]string{"timeline", "ladder", "trace", "state", "who held it"}
-
 // panel is one that can have more to show than it has rows for.
 type panel uint8
 
@@ -123,7 +110,7 @@ const (
 )
 
 // scrolls is the pane that the arrows scroll in a view, until another is chosen.
-var scrolls = [views]panel{viewTrace: panelTrace, viewState: panelState, viewHolders: panelState}
+var scrolls = map[views.View]panel{views.Trace: panelTrace, views.State: panelState, views.Holders: panelState}
 
 var panelNames = [...]string{"narration", "state", "source", "trace"}
 
@@ -361,7 +348,7 @@ func (p *Player) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 		if p.autoplay && p.Run != nil {
 			p.autoplay, p.watched = false, true
 			p.quiz.OnlyFew()
-			p.Notice = "The run plays by itself: " + p.Keys.Play.Help().Key + " stops it."
+			p.Notice = p.playsOn()
 			return p.TogglePlay(), screen.Outcome{}
 		}
 		return p.watch(msg.load, msg.of), screen.Outcome{}
@@ -427,6 +414,8 @@ func (p *Player) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 		return p.TogglePlay(), screen.Outcome{}
 	case p.moves(k):
 		p.playing, p.watched = false, false
+	case p.counts():
+		return p.stopClock(k), screen.Outcome{}
 	default:
 		p.looks(k)
 	}
@@ -444,10 +433,10 @@ func (p *Player) leaveSource() bool {
 
 // LeaveView goes back to the first view, and reports whether another one was shown.
 func (p *Player) LeaveView() bool {
-	if p.Run == nil || p.view == viewTimeline {
+	if p.Run == nil || p.view == views.Timeline {
 		return false
 	}
-	p.view, p.focus = viewTimeline, scrolls[viewTimeline]
+	p.view, p.focus = views.Timeline, scrolls[views.Timeline]
 	return true
 }
 
@@ -529,7 +518,7 @@ func (p *Player) looks(k tea.KeyMsg) {
 		}
 		p.view = p.nextView()
 		p.focus = scrolls[p.view]
-		p.Notice = "view: " + viewNames[p.view] + draw.Either(p.view == viewTimeline, "", "; "+p.Keys.Close.Help().Key+" goes back to the timeline")
+		p.Notice = "view: " + p.view.String() + draw.Either(p.view == views.Timeline, "", "; "+p.Keys.Close.Help().Key+" goes back to the timeline")
 	case key.Matches(k, p.Keys.Source):
 		p.source = !p.source
 	case key.Matches(k, p.Keys.Search):
@@ -585,38 +574,31 @@ func (p *Player) Adjust(k tea.KeyMsg) {
 }
 
 // View is the name of the view that is shown.
-func (p *Player) View() string { return viewNames[p.view] }
+func (p *Player) View() string { return p.view.String() }
 
-// nextView is the view that the key for it leads to. Once anybody has had the lock that of the holders comes first. The state is none where it has a pane beside the others.
-func (p *Player) nextView() view {
-	order := []view{viewTimeline, viewLadder, viewTrace, viewState, viewHolders}
-	if p.Run != nil && p.Run.HasBeenHeld(p.Pos) { // who held the lock when is what one may still want to know
-		order = []view{viewTimeline, viewHolders, viewLadder, viewTrace, viewState}
-	}
-	if !p.plan.State.Empty() {
-		order = slices.DeleteFunc(order, func(v view) bool { return v == viewState })
-	}
-	return order[(slices.Index(order, p.view)+1)%len(order)]
+// nextView is the view that the key for it leads to.
+func (p *Player) nextView() views.View {
+	return p.view.Next(p.Run != nil && p.Run.HasBeenHeld(p.Pos), !p.plan.State.Empty())
 }
 
 // offersHolders reports whether the key for the view leads to the list of holders.
-func (p *Player) offersHolders() bool { return p.nextView() == viewHolders }
+func (p *Player) offersHolders() bool { return p.nextView() == views.Holders }
 
 // ViewIsLast reports whether the key for it leads to the first view again.
-func (p *Player) ViewIsLast() bool { return p.nextView() == viewTimeline }
+func (p *Player) ViewIsLast() bool { return p.nextView() == views.Timeline }
 
 // NextView is the name of the view that the key for it leads to.
-func (p *Player) NextView() string { return viewNames[p.nextView()] }
+func (p *Player) NextView() string { return p.nextView().String() }
 
 // sees reports whether a pane has a place in the last frame.
 func (p *Player) sees(which panel) bool {
 	switch which {
 	case panelState:
-		return !p.plan.State.Empty() || (p.view == viewState || p.view == viewHolders) && !p.plan.Main.Empty()
+		return !p.plan.State.Empty() || (p.view == views.State || p.view == views.Holders) && !p.plan.Main.Empty()
 	case panelSource:
 		return !p.plan.Source.Empty()
 	case panelTrace:
-		return !p.plan.Trace.Empty() || p.view == viewTrace && !p.plan.Main.Empty()
+		return !p.plan.Trace.Empty() || p.view == views.Trace && !p.plan.Main.Empty()
 	}
 	return true
 }
@@ -631,15 +613,15 @@ func (p *Player) Clicked(c screen.Click) {
 	switch {
 	case c.Wheel != 0:
 		p.goTo(p.Pos + c.Wheel)
-	case c.In(main) && p.view == viewTimeline:
+	case c.In(main) && p.view == views.Timeline:
 		width := main.W - pane.LabelWidth
 		a := p.axes.Of(p.Run, width, p.zoom)
 		p.goTo(a.At(c.X - main.X - pane.LabelWidth + a.Window(p.Pos, width)))
-	case c.In(main) && p.view == viewLadder && c.Y > main.Y:
+	case c.In(main) && p.view == views.Ladder && c.Y > main.Y:
 		p.goTo(p.Pos - (main.Y + ladder.Row(p.Pos, main.H) - c.Y))
 	case c.In(trace):
 		p.goTo(p.eventAt(trace, c.Y-trace.Y))
-	case c.In(main) && p.view == viewTrace:
+	case c.In(main) && p.view == views.Trace:
 		p.goTo(p.eventAt(p.listing(main), c.Y-main.Y))
 	}
 }
@@ -711,110 +693,6 @@ func (p *Player) LeaveEvidence() bool {
 	p.picked = picked
 	p.Notice = "Back at " + trace.Brief(p.Run.Now(p.Pos)) + ", from the evidence."
 	return true
-}
-
-// Playing.
-
-const (
-	usualSpeed = 3
-	mostSpeed  = 6
-)
-
-// pace is how long an event stays on the screen: at the usual speed half a
-// second, and a tenth of that if there is nothing to be seen of it.
-func (p *Player) pace() time.Duration {
-	d := 4 * time.Second >> p.speed
-	if p.Pos < p.Run.Last() && !p.Run.Matters(p.Pos) {
-		d /= 10
-	}
-	if p.watched {
-		d += p.reading()
-	}
-	return d
-}
-
-// Watch moves the cursor, and returns how long a run that is watched stays there.
-func (p *Player) Watch(pos int) time.Duration {
-	p.watched = true
-	p.quiz.Answer(p.Pos, quiz.None)
-	p.goTo(pos)
-	return p.pace()
-}
-
-// perWord is how long a reader takes for a word of the narration, at the usual speed.
-const perWord = 215 * time.Millisecond
-
-// reading is the time that it takes to read what is told or asked here for the first time. The words that open the
-// run stay while its first events happen: nobody is to wait for those.
-func (p *Player) reading() time.Duration {
-	t := draw.Paragraphs{Width: draw.LongestLine}
-	p.tellQuiz(&t)
-	words := draw.Words(t.Lines)
-	for _, n := range p.Run.Said(p.Pos) {
-		if p.Pos > 0 && p.Run.Before(n.Seq) == p.Pos && (n.Kind != trace.NoteAsk || n.Answer == "") { // see story
-			words += len(strings.Fields(n.Prose()))
-		}
-	}
-	if _, fresh := p.Run.Breached(p.Pos); len(fresh) > 0 {
-		for _, b := range fresh {
-			words += len(strings.Fields(b.Text)) + len(b.Events)*wordsOfEvidence
-		}
-	}
-	return time.Duration(words) * perWord << usualSpeed >> p.speed
-}
-
-// wordsOfEvidence is how many words an event takes that proves a violation.
-const wordsOfEvidence = 6
-
-func (p *Player) setSpeed(speed int) {
-	p.speed = min(max(speed, 1), mostSpeed)
-	p.Notice = fmt.Sprintf("speed %d of %d", p.speed, mostSpeed)
-}
-
-// TogglePlay plays the run, from the beginning where it stands at the end, or stops it.
-func (p *Player) TogglePlay() tea.Cmd {
-	p.playing = !p.playing
-	if !p.playing {
-		p.watched = false
-		return nil
-	}
-	if p.Pos == p.Run.Last() {
-		p.goTo(0)
-	}
-	return p.later()
-}
-
-// later sets the timer for the next step. There is never more than one that counts.
-func (p *Player) later() tea.Cmd {
-	p.tick = p.Serial()
-	return p.After(p.pace(), tickMsg(p.tick))
-}
-
-// played is one step of playing. It stops where the class should look or think: at a violation, at a
-// question, unless nobody is there to answer, at the end; and says so.
-func (p *Player) played(tick int) tea.Cmd {
-	if tick != p.tick || !p.playing || p.Run == nil {
-		return nil
-	}
-	if p.watched { // nobody answers: the answer is told where it comes
-		p.quiz.Answer(p.Pos, quiz.None)
-	}
-	p.goTo(p.Pos + 1)
-	_, fresh := p.Run.Breached(p.Pos)
-	switch {
-	case p.Pos == p.Run.Last():
-		p.playing, p.Notice = false, "The run has ended: "+p.Keys.Play.Help().Key+" plays it again."
-	case len(fresh) > 0, !p.watched && p.question() != nil:
-		p.rest()
-	default:
-		return p.later()
-	}
-	return nil
-}
-
-// rest stops the playing, and says so.
-func (p *Player) rest() {
-	p.playing, p.Notice = false, "The run stops here: "+p.Keys.Play.Help().Key+" plays on."
 }
 
 // The lists.

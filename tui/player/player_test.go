@@ -26,6 +26,7 @@ import (
 	"lockstep/tui/lesson"
 	"lockstep/tui/pane"
 	"lockstep/tui/screen"
+	"lockstep/tui/told"
 	"lockstep/tui/tuitest"
 )
 
@@ -362,13 +363,17 @@ func TestWatchedRunTakesItsTime(t *testing.T) {
 	app := tuitest.RealApp(screen.NewLibrary(), tuitest.PlainTheme(false))
 	p := Open(app, screen.PlayMsg{Strategy: app.Library.Strategy("naive-del"), Scenario: app.Library.Named("late-release"), Playing: true})
 	a := tuitest.Open(t, 80, 24, app, p, nil)
-	took, stops := p.pace(), 0
+	took, first, stops := p.pace(), time.Duration(0), 0
 	for p.Pos < p.Run.Last() {
+		was := p.Pos
 		a.Fire()
-		if p.Pos < p.Run.Last() {
+		_, fresh := p.Run.Breached(p.Pos)
+		if len(fresh) > 0 && first == 0 {
+			first = took
+		}
+		if p.Pos != was && p.Pos < p.Run.Last() { // else a second of the clock at a question has gone by
 			took += p.pace()
 		}
-		_, fresh := p.Run.Breached(p.Pos)
 		if ends := p.Pos == p.Run.Last() || len(fresh) > 0; ends == p.playing {
 			t.Fatalf("at event %d it plays on: %v", p.Pos, p.playing)
 		}
@@ -387,8 +392,8 @@ func TestWatchedRunTakesItsTime(t *testing.T) {
 			a.Press("space")
 		}
 	}
-	if stops != len(p.Run.Breaches) || took < 70*time.Second || took > 95*time.Second {
-		t.Errorf("it takes %s, with %d stops", took, stops)
+	if stops != len(p.Run.Breaches) || took < 70*time.Second || took > 95*time.Second || first > time.Minute {
+		t.Errorf("it takes %s, with %d stops, the first after %s", took, stops, first)
 	}
 	a.Press("g space space space")
 	for p.playing {
@@ -518,12 +523,61 @@ func TestWatchedQuestionsCanBeRead(t *testing.T) {
 		if !q.Script {
 			derived++
 		}
-		if words := len(strings.Fields(q.Text + " " + strings.Join(q.Choices, " "))); stay < time.Duration(words)*perWord {
+		if words := len(strings.Fields(q.Text + " " + strings.Join(q.Choices, " "))); stay < time.Duration(words)*told.PerWord {
 			t.Errorf("%q stays for %v", q.Text, stay)
 		}
 	}
 	if derived != 1 {
 		t.Errorf("%d questions that the script doesn't ask", derived)
+	}
+}
+
+// A question of a run that plays by itself says how long it stays, and that any key stops its clock; an answer has the run play on.
+func TestWatchedQuestionsHaveAClock(t *testing.T) {
+	app := tuitest.RealApp(screen.NewLibrary(), tuitest.PlainTheme(false))
+	p := Open(app, screen.PlayMsg{Strategy: app.Library.Strategy("naive-del"), Scenario: app.Library.Named("late-release"), Playing: true})
+	a := tuitest.Open(t, 80, 24, app, p, nil)
+	toQuestion := func() {
+		for p.playing && p.question() == nil {
+			a.Fire()
+		}
+	}
+	left := func() (seconds int) {
+		if _, err := fmt.Sscanf(p.Notice, "Goes on in %d s: 1-", &seconds); err != nil || !strings.Contains(a.View(), " answers, enter passes, any key stops the clock.") {
+			t.Errorf("no clock: %v\n%s", err, a.View())
+		}
+		return seconds
+	}
+	toQuestion()
+	at, seconds := p.Pos, left()
+	if a.Fire(); p.Pos != at || left() != seconds-1 {
+		t.Errorf("a second after %d s at event %d it is %q, at event %d", seconds, at, p.Notice, p.Pos)
+	}
+	a.Press("v")
+	for range seconds {
+		a.Fire()
+	}
+	if p.Pos != at || p.playing || p.question() == nil || strings.Contains(a.View(), "Goes on in") {
+		t.Errorf("the clock goes on:\n%s", a.View())
+	}
+	a.Press("esc space")
+	if left() != seconds {
+		t.Errorf("the clock begins again with %q", p.Notice)
+	}
+	if a.Press("3"); !p.playing || !strings.Contains(a.View(), "The run plays by itself") || !strings.Contains(a.View(), "You say: yes, while") {
+		t.Errorf("answered, it doesn't play on:\n%s", a.View())
+	}
+	if a.Fire(); p.Pos == at {
+		t.Error("it stays at a question that has its answer")
+	}
+	if toQuestion(); left() < 10 {
+		t.Errorf("there is no time to think: %q", p.Notice)
+	}
+	for p.question() != nil {
+		a.Fire()
+	}
+	if !strings.Contains(a.View(), "The run plays by itself") {
+		t.Errorf("the clock stays on the screen:\n%s", a.View())
 	}
 }
 
@@ -533,19 +587,19 @@ func TestWatchedQuestionsAreAnswered(t *testing.T) {
 	app := tuitest.RealApp(screen.NewLibrary(), tuitest.PlainTheme(false))
 	p := Open(app, screen.PlayMsg{Strategy: app.Library.Strategy("naive-del"), Scenario: app.Library.Named("late-release"), Playing: true})
 	a := tuitest.Open(t, 80, 24, app, p, nil)
-	told := 0
+	answers := 0
 	for p.Pos < p.Run.Last() {
 		a.Fire()
 		for _, q := range p.quiz.All() {
 			if q.Until != p.Pos || q.Script {
 				continue
 			}
-			told++
+			answers++
 			answer := q.Text + " " + trace.Capital(q.Choices[q.Right]) + "."
 			if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, tuitest.Unwrapped(answer)) {
 				t.Errorf("%q is not told:\n%s", answer, a.View())
 			}
-			if words := len(strings.Fields(answer)); p.pace() < time.Duration(words)*perWord {
+			if words := len(strings.Fields(answer)); p.pace() < time.Duration(words)*told.PerWord {
 				t.Errorf("%q stays for %v", answer, p.pace())
 			}
 		}
@@ -553,8 +607,8 @@ func TestWatchedQuestionsAreAnswered(t *testing.T) {
 			a.Press("space")
 		}
 	}
-	if told != 1 {
-		t.Errorf("%d answers were due", told)
+	if answers != 1 {
+		t.Errorf("%d answers were due", answers)
 	}
 }
 
@@ -651,7 +705,7 @@ func TestWatchedRunBeginsSoon(t *testing.T) {
 	for pos := range p.Run.NextChapter(0) {
 		opening += p.Watch(pos)
 	}
-	if words := len(strings.Fields(p.Run.Notes[0].Text)); opening < time.Duration(words)*perWord*2/3 {
+	if words := len(strings.Fields(p.Run.Notes[0].Text)); opening < time.Duration(words)*told.PerWord*2/3 {
 		t.Errorf("%d words stay for %v", words, opening)
 	}
 }

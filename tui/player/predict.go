@@ -9,7 +9,6 @@ import (
 
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
-	"lockstep/tui/draw"
 	"lockstep/tui/quiz"
 	"lockstep/tui/screen"
 )
@@ -47,8 +46,11 @@ func (p *Player) GuessKeys() []key.Binding {
 	if p.Run == nil || p.question() == nil {
 		return nil
 	}
-	return []key.Binding{screen.Bind(fmt.Sprintf("1-%d", len(p.question().Choices)), "predict", p.Keys.Guess.Keys()...)}
+	return []key.Binding{screen.Bind(p.choices(), "predict", p.Keys.Guess.Keys()...)}
 }
+
+// choices are the keys that answer the open question, as they are written.
+func (p *Player) choices() string { return fmt.Sprintf("1-%d", len(p.question().Choices)) }
 
 // guess takes a prediction, from 1. The first one counts for the score of the course.
 func (p *Player) guess(choice int) {
@@ -90,10 +92,4 @@ func (p *Player) score(q *timeline.Question) string {
 		return text + "; you have answered this one before, and the first answer counts."
 	}
 	return text + "."
-}
-
-// tellQuiz tells what is asked and answered at the cursor.
-func (p *Player) tellQuiz(t *draw.Paragraphs) {
-	p.quiz.Ask(t, p.Pos, p.teller(false))
-	p.quiz.Judge(t, p.Pos, p.teller(false))
 }

@@ -1,0 +1,145 @@
+package player
+
+import (
+	"fmt"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"lockstep/tui/draw"
+	"lockstep/tui/quiz"
+	"lockstep/tui/told"
+)
+
+const (
+	usualSpeed = 3
+	mostSpeed  = 6
+)
+
+// pace is how long an event stays on the screen: at the usual speed half a
+// second, and a tenth of that if there is nothing to be seen of it.
+func (p *Player) pace() time.Duration {
+	d := 4 * time.Second >> p.speed
+	if p.Pos < p.Run.Last() && !p.Run.Matters(p.Pos) {
+		d /= 10
+	}
+	if p.watched {
+		d += p.reading()
+	}
+	return d
+}
+
+// Watch moves the cursor, and returns how long a run that is watched stays there.
+func (p *Player) Watch(pos int) time.Duration {
+	p.watched = true
+	p.quiz.Answer(p.Pos, quiz.None)
+	p.goTo(pos)
+	return p.pace()
+}
+
+// reading is the time that it takes to read what is told or asked here for the first time.
+func (p *Player) reading() time.Duration {
+	asked, judged := draw.Paragraphs{Width: draw.LongestLine}, draw.Paragraphs{Width: draw.LongestLine}
+	p.quiz.Ask(&asked, p.Pos, p.teller(false))
+	p.quiz.Judge(&judged, p.Pos, p.teller(false))
+	each := told.PerAsked
+	if p.question() == nil {
+		each = told.PerWord
+	}
+	takes := time.Duration(draw.Words(asked.Lines))*each + time.Duration(draw.Words(judged.Lines)+told.Words(p.Run, p.Pos))*told.PerWord
+	return takes << usualSpeed >> p.speed
+}
+
+func (p *Player) setSpeed(speed int) {
+	p.speed = min(max(speed, 1), mostSpeed)
+	p.Notice = fmt.Sprintf("speed %d of %d", p.speed, mostSpeed)
+}
+
+// TogglePlay plays the run, from the beginning where it stands at the end, or stops it.
+func (p *Player) TogglePlay() tea.Cmd {
+	p.playing = !p.playing
+	if !p.playing {
+		p.watched = false
+		return nil
+	}
+	if p.Pos == p.Run.Last() {
+		p.goTo(0)
+	}
+	return p.later()
+}
+
+// later has the run stay where it is for its time.
+func (p *Player) later() tea.Cmd {
+	p.left = p.pace()
+	return p.wait()
+}
+
+// wait sets the timer for the end of the stay or, where its seconds are counted, for the next of them. There is never
+// more than one that counts.
+func (p *Player) wait() tea.Cmd {
+	d := p.left
+	if p.counts() {
+		d = min(d, time.Second)
+		p.Notice = fmt.Sprintf("Goes on in %d s: %s answers, %s passes, any key stops the clock.", (p.left+time.Second-1)/time.Second, p.choices(), p.Keys.Enter.Help().Key)
+	}
+	p.left -= d
+	p.tick = p.Serial()
+	return p.After(d, tickMsg(p.tick))
+}
+
+// counts reports whether the run goes on by itself from an open question: nobody needs to be there, and who is sees how
+// long it stays.
+func (p *Player) counts() bool { return p.playing && p.watched && p.question() != nil }
+
+// stopClock has a key do what it does at a question that would be gone before long. An answer is what the run waits for:
+// it plays on. With any other key the reader has not done with the question, and the run stops.
+func (p *Player) stopClock(k tea.KeyMsg) tea.Cmd {
+	p.looks(k)
+	switch said := p.Notice; {
+	case !p.playing: // the key goes on
+	case !p.counts():
+		p.Notice = p.playsOn()
+		return p.later()
+	default:
+		if p.rest(); said != "" {
+			p.Notice = said
+		}
+	}
+	return nil
+}
+
+// played is one step of playing, or of the clock at a question. It stops where the class should look or think: at a
+// violation, at a question, unless nobody is there to answer, at the end; and says so.
+func (p *Player) played(tick int) tea.Cmd {
+	if tick != p.tick || !p.playing || p.Run == nil {
+		return nil
+	}
+	if p.left > 0 {
+		return p.wait()
+	}
+	if p.counts() { // nobody answers: the answer is told where it comes
+		p.Notice = p.playsOn()
+		p.quiz.Answer(p.Pos, quiz.None)
+	}
+	p.goTo(p.Pos + 1)
+	_, fresh := p.Run.Breached(p.Pos)
+	switch {
+	case p.Pos == p.Run.Last():
+		p.playing, p.Notice = false, "The run has ended: "+p.Keys.Play.Help().Key+" plays it again."
+	case len(fresh) > 0, !p.watched && p.question() != nil:
+		p.rest()
+	default:
+		return p.later()
+	}
+	return nil
+}
+
+// playsOn says that the run plays by itself.
+func (p *Player) playsOn() string {
+	return "The run plays by itself: " + p.Keys.Play.Help().Key + " stops it."
+}
+
+// rest stops the playing, and says so.
+func (p *Player) rest() {
+	p.playing, p.Notice = false, "The run stops here: "+p.Keys.Play.Help().Key+" plays on."
+}
