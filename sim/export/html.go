@@ -332,7 +332,7 @@ func (d *drawing) film() *pageData {
 		c.Notes = append(c.Notes, said{n.Kind.String(), n.Prose(), n.Answer, d.settled(n, questions)})
 	}
 	for _, q := range questions {
-		asked := question{Pos: q.Pos, Until: q.Until, Text: q.Text, Lead: q.Lead, Choices: q.Choices, Right: q.Right, Why: q.Why}
+		asked := question{Pos: q.Pos, Until: q.Until, Text: q.Worded(q.Text, d.Now(q.Pos)), Lead: q.Lead, Choices: q.Choices, Right: q.Right, Why: q.Why}
 		if q.Script {
 			asked.Told, asked.Then = q.Said, q.Then
 		}

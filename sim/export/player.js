@@ -209,7 +209,7 @@
     for (const q of film.questions.filter((q) => answers.has(q.pos) ? q.until === pos : q.told === pos)) {
       const said = answers.get(q.pos);
       const right = q.choices[q.right];
-      let text = `${said === undefined ? q.then : q.text} It is: ${right}.`;
+      let text = `${q.then ?? q.text} It is: ${right}.`;
       if (said === q.right) text = `You said: ${right}. Right.`;
       else if (said >= 0) text = `You said: ${q.choices[said]}. It is: ${right}.`;
       parts.push(make("p", said === q.right ? "right" : "ask", text));

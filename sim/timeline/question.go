@@ -27,7 +27,17 @@ type Question struct {
 	Then    string        // what it says at the answer, if that differs
 	Said    int           // of one of the script's: the position of its words, or that of an answer after them
 	At      time.Duration // of one of the script's: the instant of that
+	Moment  time.Duration // of one of the script's, not about the verdict: the instant with which its text begins
 	Of      *trace.Event  // the command that its text names, of the moment after which it is asked, or nil
+}
+
+// Worded is the text of a question, or what is said for it in a room, where the screen shows an instant: of a later one it says that
+// this is still to come.
+func (q *Question) Worded(text string, now time.Duration) string {
+	if rest, dated := strings.CutPrefix(text, "At "); dated && q.Moment > now {
+		return "Later, at " + rest
+	}
+	return text
 }
 
 // mostChoices is the greatest number of sets to choose from.
@@ -159,14 +169,14 @@ func (q *quiz) script(n *trace.Note) {
 // moment says of what moment a question of the script is asked: of its instant or, where there is another answer in that already
 // where it is asked, or after it is told, of the event after which it has the right one.
 func (q *quiz) moment(asked *Question, record bool) (text string, after *trace.Event) {
-	instant := asked.At
+	asked.Moment = asked.At
 	if asked.Until < asked.Said {
-		instant = q.When(asked.Until)
+		asked.Moment = q.When(asked.Until)
 	}
-	text = "At " + trace.Brief(instant)
+	text = "At " + trace.Brief(asked.Moment)
 	answer := holders(q.Timeline, q.StateAt(asked.Until), record)
 	for pos := 1; pos <= q.Last(); pos++ {
-		if (pos <= asked.Pos || pos > asked.Until) && q.When(pos) == instant && holders(q.Timeline, q.StateAt(pos), record) != answer {
+		if (pos <= asked.Pos || pos > asked.Until) && q.When(pos) == asked.Moment && holders(q.Timeline, q.StateAt(pos), record) != answer {
 			return text, q.Event(asked.Until)
 		}
 	}

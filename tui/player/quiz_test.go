@@ -81,6 +81,9 @@ func TestScriptsQuestionIsAnsweredAtItsInstant(t *testing.T) {
 				continue
 			}
 			asked++
+			if text := q.Worded(q.Text, run.Now(q.Pos)); strings.HasPrefix(text, "Later, at ") != (run.Now(q.Pos) < run.Now(q.Until)) {
+				t.Errorf("%s: %q is asked where the screen says %s", id, text, trace.Brief(run.Now(q.Pos)))
+			}
 			if now := trace.Brief(run.Now(q.Until)); !strings.HasPrefix(q.Text, "At "+now+": ") && !strings.HasPrefix(q.Text, "At "+now+", after ") {
 				t.Errorf("%s: %q is answered where the screen says %s", id, q.Text, now)
 			}

@@ -677,7 +677,7 @@ func TestAnswerComesBeforeTheAlarm(t *testing.T) {
 			t.Errorf("at %d, in chapter %d after %d:\n%s", p.Pos, now, chapter, v)
 		}
 		chapter = now
-		asked = asked || strings.Contains(v, "? At 12.002s: ") // Anna leaves in the same instant; the event would be the answer, and its number nothing to a room
+		asked = asked || strings.Contains(v, "? Later, at 12.002s: ") // Anna leaves in the same instant; the event would be the answer, and its number nothing to a room
 		a.Press("enter")
 	}
 	if alarmed == 0 {
@@ -830,7 +830,7 @@ func TestChangedFileKeepsThePlace(t *testing.T) {
 		a.Fire()
 		return tuitest.Unwrapped(a.View())
 	}
-	for !strings.Contains(a.View(), "? At 12s: Who believes now") {
+	for !strings.Contains(a.View(), "? Later, at 12s: Who believes now") {
 		a.Press("enter")
 	}
 	said, stood := p.Run.Said(p.Pos)[0].Text, p.Run.Now(p.Pos)
@@ -917,7 +917,7 @@ func withoutFooter(v string) string { return v[:strings.LastIndex(strings.TrimRi
 // The digits that stand before the choices predict, as in the player; and whoever steps back from the answer by events has the
 // question from its own instant on.
 func TestDigitsPredict(t *testing.T) {
-	const question, said = "? At 12s: Who believes now", "Who believes now that they have the lock? Anna."
+	const question, said = "? Later, at 12s: Who believes now", "Who believes now that they have the lock? Anna."
 	for digit, judged := range map[string]string{"2": "You said: Anna. Right.", "3": "You said: Ben. It is: Anna.", "": said} {
 		a, p := openOwn(t, lateTalk, "naive-del")
 		for !strings.Contains(a.View(), question) {

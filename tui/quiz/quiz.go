@@ -286,14 +286,14 @@ func (z *Quiz) Ask(t *draw.Paragraphs, pos int, by *Teller) {
 	for i := range z.all {
 		if o := &z.all[i]; o.Pos == pos && o != q && z.answered(o) {
 			t.Gap()
-			z.open(t, o)
+			z.open(t, o, pos)
 		}
 	}
 	t.Gap()
-	text, said := z.worded(q), z.said(q)
+	text, said := z.worded(q, pos), z.said(q)
 	switch on := by.Enter + " goes on: the run will tell."; {
 	case z.answered(q) && (q.Pos < pos || z.behind[pos]):
-		z.open(t, q)
+		z.open(t, q, pos)
 	case said != "":
 		t.Add(draw.Strong, "? ", text)
 		t.Add(draw.Strong, "  ", said+" "+on)
@@ -310,12 +310,12 @@ func (z *Quiz) Ask(t *draw.Paragraphs, pos int, by *Teller) {
 }
 
 // open says of a question that has been asked before that its answer is still to come.
-func (z *Quiz) open(t *draw.Paragraphs, q *timeline.Question) {
-	t.Add(draw.Strong, "? ", strings.TrimSpace("Still open: "+z.worded(q)+" "+z.said(q)))
+func (z *Quiz) open(t *draw.Paragraphs, q *timeline.Question, pos int) {
+	t.Add(draw.Strong, "? ", strings.TrimSpace("Still open: "+z.worded(q, pos)+" "+z.said(q)))
 }
 
-func (z *Quiz) worded(q *timeline.Question) string {
-	return draw.Either(z.stays && q.Spoken != "", q.Spoken, q.Text)
+func (z *Quiz) worded(q *timeline.Question, pos int) string {
+	return q.Worded(draw.Either(z.stays && q.Spoken != "", q.Spoken, q.Text), z.run.Now(pos))
 }
 
 // said is the reader's answer to a question, or nothing.
