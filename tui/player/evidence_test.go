@@ -144,7 +144,7 @@ func TestGivenUpQuestionsAreNotAnswered(t *testing.T) {
 	for p.Pos > asked {
 		a.Press("left")
 	}
-	if a.Press("1"); !strings.Contains(a.View(), "You went on from this question without an answer, so none is taken any more.") {
+	if a.Press("1"); !strings.Contains(a.View(), "The answer to this question has been on the screen, so none is taken any more.") {
 		t.Errorf("the answer was shown:\n%s", a.View())
 	}
 	if a.Press("9"); !strings.Contains(a.View(), "The choices are 1 to ") {
@@ -154,6 +154,28 @@ func TestGivenUpQuestionsAreNotAnswered(t *testing.T) {
 	a.Press("!")
 	if a.Press("enter"); !strings.Contains(a.View(), "Question: Whose record does Redis hold? Answer: No client's record.") {
 		t.Errorf("an answer without its question:\n%s", a.View())
+	}
+}
+
+// A question that was passed takes an answer as long as its own has not been on the screen.
+func TestPassedQuestionsTakeAnAnswer(t *testing.T) {
+	a, p := openRun(t, 120, 40, "setpx-lua", "stampede-slow")
+	for p.question() == nil {
+		a.Press("right")
+	}
+	asked := p.Pos
+	a.Press("enter")
+	if q := p.quiz.All()[0]; q.Pos != asked || p.Pos <= asked || p.Pos >= q.Until {
+		t.Fatalf("from the question at %d, answered at %d, enter goes to %d", asked, q.Until, p.Pos)
+	}
+	for p.Pos > asked {
+		a.Press("left")
+	}
+	if v := a.View(); !strings.Contains(v, " 1-4 predict") {
+		t.Errorf("no keys answer it:\n%s", v)
+	}
+	if a.Press("2"); !strings.Contains(a.View(), "You say: ") || strings.Contains(a.View(), "predict") {
+		t.Errorf("it takes no answer:\n%s", a.View())
 	}
 }
 

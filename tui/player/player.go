@@ -329,6 +329,7 @@ func (p *Player) goTo(pos int) {
 // arrived brings what depends on the cursor up to date.
 func (p *Player) arrived() {
 	p.proving, p.back = false, none
+	p.quiz.See(p.Pos)
 	p.scroll[panelTold], p.scroll[panelSource], p.scroll[panelTrace] = 0, 0, 0
 	if p.Pos == 0 {
 		p.picked = none // at the beginning no violation is told in advance
@@ -766,7 +767,7 @@ func (p *Player) FooterKeys() []key.Binding {
 	switch {
 	case p.find.Asking():
 		return []key.Binding{screen.As(k.Enter, draw.Either(p.find.Filters(), "filter", "find")), screen.As(k.Close, "leave it"), screen.Bind("ctrl+c", "quit", "ctrl+c")}
-	case p.question() != nil:
+	case p.quiz.Takes(p.Pos) != nil:
 		list = slices.Concat(p.GuessKeys(), []key.Binding{on}, list)
 	case p.lesson != nil && p.Run != nil && p.Pos >= p.Run.Told():
 		if p.Pos < p.Run.Last() {

@@ -43,14 +43,14 @@ func (p *Player) Asked() int {
 
 // GuessKeys are the keys that answer the question at hand, if it is open.
 func (p *Player) GuessKeys() []key.Binding {
-	if p.Run == nil || p.question() == nil {
+	if p.Run == nil || p.quiz.Takes(p.Pos) == nil {
 		return nil
 	}
 	return []key.Binding{screen.Bind(p.choices(), "predict", p.Keys.Guess.Keys()...)}
 }
 
-// choices are the keys that answer the open question, as they are written.
-func (p *Player) choices() string { return fmt.Sprintf("1-%d", len(p.question().Choices)) }
+// choices are the keys that answer the question at hand, as they are written.
+func (p *Player) choices() string { return fmt.Sprintf("1-%d", len(p.quiz.Takes(p.Pos).Choices)) }
 
 // guess takes a prediction, from 1. The first one counts for the score of the course.
 func (p *Player) guess(choice int) {
@@ -58,9 +58,9 @@ func (p *Player) guess(choice int) {
 	switch {
 	case q != nil && (choice < 1 || choice > len(q.Choices)):
 		p.Notice = fmt.Sprintf("The choices are 1 to %d.", len(q.Choices))
-	case q != nil && p.quiz.GivenUp(p.Pos):
-		p.Notice = "You went on from this question without an answer, so none is taken any more. " + on
-	case q != nil && p.question() == nil:
+	case q != nil && p.quiz.Takes(p.Pos) == nil && p.quiz.GivenUp(p.Pos):
+		p.Notice = "The answer to this question has been on the screen, so none is taken any more. " + on
+	case q != nil && p.quiz.Takes(p.Pos) == nil:
 		p.Notice = "You have answered: the first answer counts. " + on
 	case q == nil:
 		p.Notice = "No question is open here."

@@ -1002,7 +1002,7 @@ script:
 	at := -1
 	for i, want := range []string{
 		"What comes of a full Redis?|1 nothing goes wrong",
-		"What comes of a full Redis?|Redis throws the key away.|Still open: What comes",
+		"What comes of a full Redis?|1 nothing goes wrong|Redis throws the key away.|Still open: What comes",
 		"B comes.|Who believes?|1 nobody",
 		"B comes.|Who believes?|Whose record is it?|1 no client's record",
 		"Who believes?|A and B.",

@@ -21,6 +21,7 @@ type Quiz struct {
 	guesses map[id]int   // the choice, or None to be shown the answer
 	on      map[int]int  // by position: how often the reader has gone on there to a further answer
 	behind  map[int]bool // the positions at which the reader has gone on to the words behind the question
+	seen    int          // the last position that has been on the screen
 	stays   bool         // for a room: each is asked up to its answer, and not only where it is asked first; and without numbers of events
 }
 
@@ -155,6 +156,27 @@ func (z *Quiz) answered(q *timeline.Question) bool {
 	return is
 }
 
+// See tells the quiz that a position is on the screen.
+func (z *Quiz) See(pos int) { z.seen = max(z.seen, pos) }
+
+// Takes is the question at a position if it takes an answer, or nil: it has none of the reader's, and if it was passed, its answer has not
+// been on the screen.
+func (z *Quiz) Takes(pos int) *timeline.Question {
+	if q := z.Open(pos); q != nil {
+		return q
+	}
+	if q := z.At(pos); q != nil && z.awaits(q) {
+		return q
+	}
+	return nil
+}
+
+// awaits reports whether a question that was passed still takes an answer.
+func (z *Quiz) awaits(q *timeline.Question) bool {
+	guess, answered := z.guesses[idOf(q)]
+	return answered && guess == None && z.seen < q.Until
+}
+
 // GivenUp reports whether the question at a position was passed without an answer of the reader's.
 func (z *Quiz) GivenUp(pos int) bool {
 	q := z.At(pos)
@@ -164,6 +186,10 @@ func (z *Quiz) GivenUp(pos int) bool {
 // Answer takes the reader's prediction of the question at a position, or None to be shown it and all others there. The first
 // one stays.
 func (z *Quiz) Answer(pos, choice int) {
+	if q := z.At(pos); choice != None && q != nil && z.awaits(q) {
+		z.guesses[idOf(q)] = choice
+		return
+	}
 	for q := z.Open(pos); q != nil; q = z.Open(pos) {
 		z.guesses[idOf(q)] = choice
 		if choice != None {
@@ -309,9 +335,13 @@ func (z *Quiz) Ask(t *draw.Paragraphs, pos int, by *Teller) {
 	}
 }
 
-// open says of a question that has been asked before that its answer is still to come.
+// open says of a question that has been asked before that its answer is still to come, and as long as it takes one, how.
 func (z *Quiz) open(t *draw.Paragraphs, q *timeline.Question, pos int) {
-	t.Add(draw.Strong, "? ", strings.TrimSpace("Still open: "+z.worded(q, pos)+" "+z.said(q)))
+	head, choices := "Asked before: ", z.said(q)
+	if q == z.Takes(pos) {
+		head, choices = "Still open: ", z.choices(q)
+	}
+	t.Add(draw.Strong, "? ", strings.TrimSpace(head+z.worded(q, pos)+" "+choices))
 }
 
 func (z *Quiz) worded(q *timeline.Question, pos int) string {
