@@ -424,7 +424,7 @@ func (s *Game) Help() screen.Page {
 		Keys: []key.Binding{screen.As(k.Up, "move above"), screen.As(k.Down, "move below"), screen.As(k.Enter, "make the move"), screen.Bind("1-9", "make that move"),
 			k.Undo, k.Redo, screen.As(k.Previous, "branch before"), screen.As(k.Next, "branch after"), screen.As(k.First, "the beginning"), screen.As(k.Scenario, "the levels"),
 			screen.As(k.Copy, "copy the schedule"), k.Export, k.Save, screen.As(k.Play, "replay it so far"), screen.As(k.Violation, "to the violation"), screen.As(k.Evidence, "round the evidence"),
-			screen.As(k.View, "next view"), k.In, k.Out},
+			screen.As(k.View, "the next view, named beside the key"), k.In, k.Out},
 		Signs: append(pane.Legend(&s.Theme.Glyphs, s.Run), screen.CodeSigns()...),
 	}
 	if s.quest != nil {

@@ -370,7 +370,7 @@ func (p *Player) drawTold(c *draw.Canvas, r draw.Rectangle) {
 	lines := p.Narration(r.W, r.H)
 	list := p.holdersBelow(r.W - 1)
 	if len(lines)+len(list) >= r.H && p.offersHolders() {
-		list = []draw.Line{{draw.Text(" "+p.Keys.View.Help().Key, draw.Strong), draw.Text(" lists who held the lock when.", draw.Dim)}}
+		list = []draw.Line{{draw.Text(" "+p.Keys.View.Help().Key, draw.Strong), draw.Text(" "+p.NextView()+", and when", draw.Dim)}}
 	}
 	if len(list) > 0 && len(lines)+len(list) < r.H {
 		lines = append(append(lines, nil), list...)
