@@ -34,17 +34,18 @@ func (al *Alignment) Differences(step int) (all []string) {
 	return all
 }
 
-// margins says of a client whose lease lives in one run only what was taken off it, in brackets: it ends earlier than the other for
-// that. It is empty where that is no difference.
+// margins says of a client whose lease lives in one run only which lock takes how much off it, and for what: it ends earlier than the other
+// for that. It is empty where that is no difference.
 func (al *Alignment) margins(client, word, step int) string {
 	above, below := al.Runs[0].MarginOf(client, al.Steps[step][0]), al.Runs[1].MarginOf(client, al.Steps[step][1])
-	switch {
-	case word != wordLive || above == below:
+	if word != wordLive || above == below {
 		return ""
-	case above != "":
-		return " (above " + above + ")"
 	}
-	return " (below " + below + ")"
+	lock, margin, ttl := "below", below, al.Runs[1].TTL
+	if above > below {
+		lock, margin, ttl = "above", above, al.Runs[0].TTL
+	}
+	return fmt.Sprintf(" (the lock %s takes %s off its %s, as clocks may drift)", lock, trace.Duration(margin), trace.Duration(ttl))
 }
 
 // Unlike are the clients that stand otherwise in one run than in the other at a step, but for the probe.

@@ -182,20 +182,18 @@ func (t *Trace) leaseOf(given *Event) (asked, margin time.Duration, known bool) 
 	return 0, 0, false
 }
 
-// MarginOf says what was taken off the lease that a client was last given in so many of the first events: "10s less 102ms for
-// drift". It is empty if nothing was, or that isn't known.
-func (t *Trace) MarginOf(client, events int) string {
+// MarginOf is what was taken off the lease that a client was last given in so many of the first events, for clocks that drift. It is 0 if
+// nothing was, or that isn't known.
+func (t *Trace) MarginOf(client, events int) time.Duration {
 	for i := events - 1; i >= 0; i-- {
 		e := &t.Events[i]
 		if e.Client != client || e.Kind != KindGranted && e.Kind != KindExtended {
 			continue
 		}
-		if _, margin, known := t.leaseOf(e); known && margin > 0 {
-			return fmt.Sprintf("%s less %s for drift", Duration(t.TTL), Duration(margin))
-		}
-		return ""
+		_, margin, _ := t.leaseOf(e)
+		return margin
 	}
-	return ""
+	return 0
 }
 
 // expiring names what expires: a client's lock, by the client that has stored it, or another key. The server doesn't expire.

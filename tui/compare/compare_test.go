@@ -127,7 +127,7 @@ func TestMarginOfALeaseIsToldWhereItDiffers(t *testing.T) {
 			continue
 		}
 		m.at = i
-		if want := "(below 10s less 102ms for drift)"; !strings.Contains(words, want) || !strings.Contains(tuitest.Unwrapped(a.View()), tuitest.Unwrapped(want)) {
+		if want := "(the lock below takes 102ms off its 10s, as clocks may drift)"; !strings.Contains(words, want) || !strings.Contains(tuitest.Unwrapped(a.View()), tuitest.Unwrapped(want)) {
 			t.Errorf("step %d: %s\n%s", i, words, a.View())
 		}
 		told++
