@@ -119,15 +119,10 @@ func (s *Game) broken() (at trace.Source, by int, text string) {
 	return at, trace.None, ""
 }
 
-// debriefing says what the level teaches, what the win took, and which lock withstands; then what broke, on which line, what else the
-// codes above the screen are, and what came of the same moves with the other lock: what the words of that mean comes last.
+// debriefing says what broke, on which line, and which lock withstands; then, after a gap, what the level teaches, what the win took, what
+// else the codes above the screen are, and what came of the same moves with the other lock: what the words of that mean comes last.
 func (s *Game) debriefing(width int) []draw.Line {
 	t := draw.Paragraphs{Width: width}
-	if s.moral != "" {
-		t.Add(draw.Strong, "", s.moral)
-	}
-	t.Add(draw.Plain, "", s.score())
-	s.tellWhichWithstands(&t)
 	for i := range s.Run.Violations {
 		v := &s.Run.Violations[i]
 		if v.Code != s.goal {
@@ -139,6 +134,12 @@ func (s *Game) debriefing(width int) []draw.Line {
 		}
 		break
 	}
+	s.tellWhichWithstands(&t)
+	t.Gap()
+	if s.moral != "" {
+		t.Add(draw.Strong, "", s.moral)
+	}
+	t.Add(draw.Plain, "", s.score())
 	own := s.Run.Verdict()
 	s.tellCodes(&t, own)
 	s.tellProbe(&t)

@@ -36,7 +36,7 @@ func TestGoalReachedStaysInSight(t *testing.T) {
 		a.Press("down")
 	}
 	last := -1
-	for _, want := range []string{"A client that hears nothing", "Yours is the least: 5 moves", "Hints asked", "naive-del withstands", "!! permanent deadlock", "The probe is a client", "The same moves with"} {
+	for _, want := range []string{"!! permanent deadlock", "naive-del withstands", "A client that hears nothing", "Yours is the least: 5 moves", "Hints asked", "The probe is a client", "The same moves with"} {
 		at := strings.Index(read, want)
 		if at < last {
 			t.Errorf("%q comes too early, or not at all:\n%s", want, read)
@@ -53,15 +53,15 @@ func TestGoalReachedStaysInSight(t *testing.T) {
 	}
 }
 
-// What a win has shown stands right below the news of it, above the diagram and the code, and the codes of the title are explained there.
+// What broke stands right below the news of a win, and what the level teaches below that, above the diagram and the code, and the codes of the title are explained there.
 func TestWinIsExplainedBesideTheNews(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
 		a, s := openLevelIn(t, size[0], size[1], tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
 		win(t, a, s)
 		rows := strings.Split(a.View(), "\n")
 		at := slices.IndexFunc(rows, func(l string) bool { return strings.Contains(l, "✓ GOAL REACHED!") })
-		if at < 0 || at > 5 || !strings.Contains(rows[at+1], "A client that hears nothing gives up") {
-			t.Errorf("%v: the news is in row %d, and the lesson not below it:\n%s", size, at, strings.Join(rows, "\n"))
+		if at < 0 || at > 5 || !strings.Contains(rows[at+1], "!! permanent deadlock: ") || !strings.Contains(strings.Join(rows[at:at+9], "\n"), "A client that hears nothing gives up") {
+			t.Errorf("%v: the news is in row %d, and what broke or the lesson not below it:\n%s", size, at, strings.Join(rows, "\n"))
 		}
 		if !strings.Contains(tuitest.Unwrapped(strings.Join(rows[:at+14], "\n")), "FN, false refusal: ") {
 			t.Errorf("%v: FN is in the title alone:\n%s", size, strings.Join(rows, "\n"))
