@@ -19,6 +19,17 @@ func ButNumbers(x, y string) bool {
 	return alikeBut(x, y, func(int64, int64) bool { return true })
 }
 
+// fewStates is the number up to which an integer may tell in which state of a few something is.
+const fewStates = 64
+
+// Fields reports whether two outlines of a lock's fields are equal but for integers that have followed a reading,
+// or are too great to be anything but measured.
+func Fields(x, y string, by int64) bool {
+	return alikeBut(x, y, func(n, m int64) bool {
+		return min(max(n, -n), max(m, -m)) > fewStates || Follows(m-n, by) && !flags(n, m, by)
+	})
+}
+
 // alikeBut reports whether two texts are equal but for pairs of integers of the given kind.
 func alikeBut(x, y string, of func(n, m int64) bool) bool {
 	if x == y {

@@ -37,6 +37,7 @@ type History struct {
 	Read          int32                 // the last reading of the monotonic clock, as its observation has it
 	Earlier       []int32               // all its readings, if those of earlier cycles count, too: see Memory
 	kept          uint64                // at a point between two cycles, or the end: a digest of what the lock has in its fields; 0 elsewhere
+	fields        uint32                // there, an outline of that, which is in Clients.fields
 	depth         int16                 // operations since the start, or since the last point between two cycles
 	Closed        uint16                // the connections that the client has closed, a bit each
 	Lasts         uint16                // those of which a server may keep a subscription or a command that waits there; if its program has ended, the open ones with a subscription
@@ -170,6 +171,7 @@ type Clients struct {
 	drawn           []readings.Draw                   // see DrawAlso
 	Begin           []uint32                          // each client's first history; the last is the probe's
 	commands        *intern.Table[string]
+	fields          *intern.Table[string] // outlines of what locks keep in these
 	Replies         *intern.Table[string] // in RESP
 	Ran             atomic.Int64          // operations that were really performed, replays included
 
@@ -222,7 +224,7 @@ func NewClients(cfg sim.Config, memory Memory) (*Clients, error) {
 // drivers that others have left, by client.
 func newClients(cfg sim.Config, memory Memory, retoken func(token string) string, spare [][]*driver.Driver) (*Clients, error) {
 	k := &Clients{cfg: cfg, memory: memory, retoken: retoken, spare: spare, Outcomes: intern.NewMemo[Transition, Outcome](), draws: intern.NewMemo[drawing, []int64](), fresh: intern.NewMemo[cycleKey, uint32](),
-		commands: intern.NewTable[string](), Replies: intern.NewTable[string]()}
+		commands: intern.NewTable[string](), Replies: intern.NewTable[string](), fields: intern.NewTable[string]()}
 	k.renamed, k.sent = intern.NewMemo[renamed, uint32](), intern.NewMemo[uint32, naming.SeriesSet]()
 	k.nameSeries()
 	k.add(History{})
@@ -501,7 +503,7 @@ func (k *Clients) carryOut(r *replayer, tr Transition) (h *History, reports []Re
 // then forgotten the cycle, and histories with equal keys are one. It refuses a lock that keeps
 // something in a field which it can't look into.
 func (k *Clients) ending(r *replayer, h *History) (*cycleKey, error) {
-	h.BetweenCycles, h.Over, h.kept = false, false, 0
+	h.BetweenCycles, h.Over, h.kept, h.fields = false, false, 0, 0
 	others := false
 	for i := 1; i < r.driver.Threads(); i++ {
 		others = others || !r.driver.Operation(i).Over
@@ -512,8 +514,9 @@ func (k *Clients) ending(r *replayer, h *History) (*cycleKey, error) {
 	if !h.Over && !between {
 		return nil, nil
 	}
-	fingerprint, texts, err := r.driver.Fingerprint()
-	if h.kept = fingerprint; !h.Over && k.memory.Closures {
+	kept, err := r.driver.Fingerprint()
+	h.fields = k.fields.ID(kept.Outline)
+	if h.kept = kept.Digest; !h.Over && k.memory.Closures {
 		return nil, nil
 	}
 	if r.driver.Subscriptions() != 0 && !h.Over && !k.memory.Closures {
@@ -523,10 +526,10 @@ func (k *Clients) ending(r *replayer, h *History) (*cycleKey, error) {
 		return nil, k.unseen(h.client, err)
 	}
 	tokens, draws := r.driver.Draws()
-	key := &cycleKey{client: h.client, cycle: r.driver.Acquired(), over: h.Over, tokens: tokens, draws: draws, fingerprint: fingerprint}
+	key := &cycleKey{client: h.client, cycle: r.driver.Acquired(), over: h.Over, tokens: tokens, draws: draws, fingerprint: kept.Digest}
 	if h.Series, h.Own = 0, 0; k.memory.Uncounted {
 		key.cycle, key.tokens, key.draws = 0, 0, 0
-		for _, text := range texts {
+		for _, text := range kept.Texts {
 			h.Series |= k.seriesIn(text)
 		}
 	}

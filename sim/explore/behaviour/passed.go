@@ -52,7 +52,7 @@ func (f *finder) passedTo() {
 		if !strings.Contains(shape, "#") {
 			continue
 		}
-		place := f.situation(nil, snap) + (*f.k.Replies.Value(e.Value.Reply))[:1]
+		place := readings.Situation(nil, snap, f.k.tokenAt) + (*f.k.Replies.Value(e.Value.Reply))[:1]
 		all[shape] = append(all[shape], question{e.Key, place, fmt.Sprintf("%d %q %#v", e.Key.Conn, args, snap)})
 	}
 	f.asks = map[string][]Question{}

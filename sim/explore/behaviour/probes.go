@@ -10,7 +10,6 @@ import (
 	"lockstep/sim/explore/intern"
 	"lockstep/sim/explore/readings"
 	"lockstep/sim/process"
-	"lockstep/sim/redis"
 )
 
 // Two readings between which the code's doings are compared may lie on the same side of two
@@ -40,7 +39,8 @@ type candidate struct {
 	place      string // what the client has done and seen, tokens and large numbers aside
 	roughly    string // the same, with texts left out that it was given
 	everything string
-	kept       string // the place, with what the lock had in its fields when the cycle began
+	state      string // the place, with an outline of what the lock had in its fields when the cycle began, large numbers aside
+	kept       string // the same, with all that it had there
 }
 
 // probeClients probes the readings of clients, and the answers that tell how long a key lives.
@@ -266,13 +266,16 @@ func (f *finder) candidate(at uint32) candidate {
 			}
 		}
 		roughly = append(roughly, place[from:]...)
-		if h.BetweenCycles {
+		if h.kept != 0 && c.kept == "" {
+			c.state = readings.Masked(*f.k.fields.Value(h.fields), f.k.tokenAt)
 			c.kept = fmt.Sprint(h.kept)
+		}
+		if h.BetweenCycles {
 			break
 		}
 	}
 	c.place, c.roughly, c.everything = string(place), string(roughly), string(all)
-	c.kept += c.place
+	c.kept, c.state = c.kept+c.place, c.state+c.place
 	return c
 }
 
@@ -286,36 +289,10 @@ func (f *finder) class(text string) (class, roughly string) {
 	if strings.HasPrefix(text, ":") && len(text) <= 8 {
 		return text, roughly
 	}
-	if text = readings.Masked(text, f.k.tokenAt); len(text) > longText {
+	if text = readings.Masked(text, f.k.tokenAt); len(text) > readings.LongText {
 		return text[:1], roughly
 	}
 	return text, roughly
-}
-
-// longText is the length from which on a text is not told from others: it is a token of somebody's
-// own, or has one, and no two are alike.
-const longText = 20
-
-// situation describes a question without tokens, large numbers, and how long keys live: a script may
-// decide by a life, or by the time, only in some of them.
-func (f *finder) situation(args []string, snap redis.Snapshot) string {
-	var b strings.Builder
-	add := func(text string) {
-		masked := readings.Masked(text, f.k.tokenAt)
-		if len(masked) > longText && !strings.Contains(masked, "?") {
-			masked = "..."
-		}
-		fmt.Fprintf(&b, " %q", masked)
-	}
-	for _, word := range args[min(2, len(args)):] {
-		add(word)
-	}
-	for _, key := range snap.Keys {
-		add(key.Name)
-		add(key.Value)
-		fmt.Fprintf(&b, " %d %t", key.Type, key.Left == redis.Immortal)
-	}
-	return b.String()
 }
 
 // probeServers probes the lives of keys, and the time, at which servers have answered questions
@@ -331,7 +308,7 @@ func (f *finder) probeServers(groups map[string][]asked) error {
 		args := intern.Unpack(*f.k.commands.Value(q.q.Command))
 		snap := *f.s.Snapshot(q.q.Snapshot)
 		kind := fmt.Sprint(f.kindOf(q.q.Command), q.of)
-		all = append(all, question{q, kind, kind + f.situation(args, snap), fmt.Sprintf("%q %d %#v", args, q.q.Conn, snap)})
+		all = append(all, question{q, kind, kind + readings.Situation(args, snap, f.k.tokenAt), fmt.Sprintf("%q %d %#v", args, q.q.Conn, snap)})
 	}
 	slices.SortFunc(all, func(a, b question) int {
 		return cmp.Or(strings.Compare(a.place, b.place), strings.Compare(a.text, b.text))

@@ -29,13 +29,17 @@ func (f *finder) probeMemories(probed, others []candidate) {
 	if !f.keeps() {
 		return
 	}
-	others, _ = each(others, func(c *candidate) string { return c.kept })
+	first, rest := each(others, func(c *candidate) string { return c.state })
+	second, _ := each(rest, func(c *candidate) string { return c.kept })
+	others = append(first, second...)
 	shallow, most := f.probes, maxRecalls
 	if f.k.memory.Closures {
 		most = maxCaptured
 	}
 	f.probes = most
+	f.states = true
 	f.probeEach(probed, f.recall)
+	f.states = false
 	f.probes = most
 	f.probeEach(others, f.probe)
 	f.probes = shallow

@@ -120,9 +120,9 @@ func (k *Clients) shifted(path []uint32, by shift, e *Elsewhere) error {
 			return nil
 		}
 		if h.BetweenCycles {
-			sum, _, _ := r.driver.Fingerprint() // a field that can't be seen is refused where the cycle ends
-			elsewhere, _, _ := other.driver.Fingerprint()
-			e.Keeps = e.Keeps || sum != elsewhere
+			here, _ := r.driver.Fingerprint() // a field that can't be seen is refused where the cycle ends
+			elsewhere, _ := other.driver.Fingerprint()
+			e.Keeps = e.Keeps || here.Digest != elsewhere.Digest
 			k.newCycle(r)
 			k.newCycle(other)
 		}

@@ -83,6 +83,7 @@ type finder struct {
 	lasts    lasting         // what may become of spans, before the clock is read so often,
 	reads    int
 	at       uint32          // at a history, or 0
+	states   bool            // what lies in a lock's fields where a cycle has ended is a doing, too
 	loose    bool            // numbers make no difference that are sent, slept for or told: a draw follows
 	lives    map[string]bool // commands, as kindOf has them, whose reply tells how long a key still lives
 	spans    []int64         // from readings of true time to thresholds after them
@@ -462,7 +463,8 @@ func (f *finder) walk(from uint32, m measured, a, b int64, path []edge) (at [2]u
 func (f *finder) alike(from, to uint32, by int64) bool {
 	a, b := f.k.At(from), f.k.At(to)
 	f.at = from
-	if a.Count != b.Count || a.BetweenCycles != b.BetweenCycles || a.Over != b.Over || a.Closed != b.Closed || a.Given != b.Given {
+	if a.Count != b.Count || a.BetweenCycles != b.BetweenCycles || a.Over != b.Over || a.Closed != b.Closed || a.Given != b.Given ||
+		f.states && a.fields != b.fields && !alike.Fields(*f.k.fields.Value(a.fields), *f.k.fields.Value(b.fields), by) {
 		return false
 	}
 	for i := range int(a.Count) {

@@ -8,6 +8,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -22,10 +23,21 @@ import (
 // count, but for which of them it is; of a function its code does, and not the variables that it
 // has captured.
 // It fails with [Unseen] if a field holds what can't be looked into.
-func (d *Driver) Fingerprint() (sum uint64, texts []string, err error) {
-	f := digest{seen: map[place]uint64{}, texts: &texts, unseen: &err}
-	f.value(reflect.ValueOf(d.client.Lock()))
-	return f.sum, texts, err
+func (d *Driver) Fingerprint() (f Fields, err error) {
+	g := digest{seen: map[place]uint64{}, texts: &f.Texts, outline: new([]byte), unseen: &err}
+	g.value(reflect.ValueOf(d.client.Lock()))
+	f.Digest, f.Outline = g.sum, string(*g.outline)
+	return f, err
+}
+
+// Fields is what the client's lock keeps in its own fields.
+type Fields struct {
+	Digest uint64
+	Texts  []string
+	// Outline has what may tell in which state of a few the lock is: its integers, what is true, nil or empty,
+	// how much is in slices and maps, and texts without digits. The content of maps, fractions, other texts and
+	// bytes are left out.
+	Outline string
 }
 
 // Unseen is the error of a lock that keeps something in a field which can't be looked into.
@@ -39,11 +51,12 @@ func (u *Unseen) Error() string { return fmt.Sprintf("the field %s (%s)", u.Fiel
 
 // digest is a digest of values that are walked through with all that they refer to.
 type digest struct {
-	sum    uint64
-	seen   map[place]uint64 // what the walk has come to so far, numbered in that order
-	texts  *[]string
-	path   []string // of fields
-	unseen *error   // the first
+	sum     uint64
+	seen    map[place]uint64 // what the walk has come to so far, numbered in that order
+	texts   *[]string
+	outline *[]byte  // nil in a map, whose entries come in no order of their own
+	path    []string // of fields
+	unseen  *error   // the first
 }
 
 // place is where a variable is, or the content of a map or a channel. A struct begins where its
@@ -67,12 +80,27 @@ func (d *digest) met(at uintptr, kind reflect.Type) (before bool) {
 	return before
 }
 
+// sketch adds a text to the outline.
+func (d *digest) sketch(text string) {
+	if d.outline != nil {
+		*d.outline = append(append(*d.outline, ' '), text...)
+	}
+}
+
+// unsketched leaves something out of the outline.
+func (d *digest) unsketched(walk func()) {
+	outline := d.outline
+	d.outline = nil
+	walk()
+	d.outline = outline
+}
+
 func (d *digest) mix(v uint64) { d.sum = (d.sum^v)*0x9e3779b97f4a7c15 + v>>31 }
 
 // flag takes in one of two things. Both are mixed in: with one of them left out, neighbours could
 // take each other's places.
 func (d *digest) flag(is bool) {
-	if is {
+	if d.sketch(strconv.FormatBool(is)); is {
 		d.mix(2)
 	} else {
 		d.mix(1)
@@ -105,7 +133,11 @@ func (d *digest) value(v reflect.Value) {
 		d.structure(v)
 	case reflect.Slice:
 		d.flag(v.IsNil()) // code can tell that from an empty one
-		d.mix(uint64(v.Len()))
+		if d.mix(uint64(v.Len())); v.Type().Elem().Kind() == reflect.Uint8 {
+			d.unsketched(func() { d.elements(v.Slice(0, v.Cap())) })
+			break
+		}
+		d.sketch(strconv.Itoa(v.Len()))
 		d.elements(v.Slice(0, v.Cap())) // code can reach those beyond the length, too
 	case reflect.Array:
 		d.elements(v)
@@ -115,7 +147,11 @@ func (d *digest) value(v reflect.Value) {
 		}
 	case reflect.String:
 		*d.texts = append(*d.texts, v.String())
-		d.text(v.String())
+		if d.text(v.String()); strings.ContainsAny(v.String(), "0123456789") {
+			d.sketch("text")
+		} else {
+			d.sketch(strconv.Quote(v.String()))
+		}
 	case reflect.Chan:
 		d.channel(v)
 	case reflect.UnsafePointer:
@@ -213,17 +249,20 @@ func (d *digest) mapping(entries iter.Seq2[reflect.Value, reflect.Value]) {
 	var all []entry
 	for key, value := range entries {
 		one := *d
-		one.sum, one.seen = 0, maps.Clone(d.seen)
+		one.sum, one.seen, one.outline = 0, maps.Clone(d.seen), nil
 		one.value(key)
 		one.value(value)
 		all = append(all, entry{one.sum, key, value})
 	}
 	slices.SortFunc(all, func(a, b entry) int { return cmp.Compare(a.sum, b.sum) })
 	d.mix(uint64(len(all)))
-	for _, e := range all {
-		d.value(e.key)
-		d.value(e.value)
-	}
+	d.sketch(strconv.Itoa(len(all)))
+	d.unsketched(func() {
+		for _, e := range all {
+			d.value(e.key)
+			d.value(e.value)
+		}
+	})
 }
 
 // origin is where this program's code is. Processes of one program may have it in different
@@ -234,8 +273,10 @@ func (d *digest) word(v reflect.Value) {
 	switch {
 	case v.CanInt():
 		d.mix(uint64(v.Int()))
+		d.sketch(strconv.FormatInt(v.Int(), 10))
 	case v.CanUint():
 		d.mix(v.Uint())
+		d.sketch(strconv.FormatInt(int64(v.Uint()), 10)) // a great one is as good as another
 	case v.CanFloat():
 		d.mix(math.Float64bits(v.Float()))
 	case v.CanComplex():

@@ -96,32 +96,49 @@ func TestWindowsAreFound(t *testing.T) {
 	}
 }
 
-// TestKeptWindows: what a reading does a cycle later is found by probes, too, if a lock keeps it in a field.
+// TestKeptWindows: what a reading does a cycle later is found by probes, too, if a lock keeps it in a field, or
+// something that it has concluded from it, which matters after other readings alone.
 func TestKeptWindows(t *testing.T) {
 	testenv.Long(t)
-	s := custom("slow-last-time", "whose last question took between 3 and 10 s asks no more, and takes the lock", steps{
-		acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
-			if took := l.until; took > 3*time.Second && took < 10*time.Second {
-				l.until = 0
-				return seize(ctx, l)
+	locks := []*subject{
+		custom("slow-last-time", "whose last question took between 3 and 10 s asks no more, and takes the lock", steps{
+			acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
+				if took := l.until; took > 3*time.Second && took < 10*time.Second {
+					l.until = 0
+					return seize(ctx, l)
+				}
+				began := l.Clock.Monotonic()
+				lease, err := take(ctx, l)
+				l.until = l.Clock.Monotonic() - began
+				return lease, err
+			}}),
+		custom("slow-then-idle", "whose refusal took between 1.3 and 3.4 s takes the lock 2.5 to 5.5 s later", steps{
+			acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
+				began := l.Clock.Monotonic()
+				if idle := began - l.until; l.pending && idle > 2500*time.Millisecond && idle < 5500*time.Millisecond {
+					return seize(ctx, l)
+				}
+				lease, err := take(ctx, l)
+				l.until = l.Clock.Monotonic()
+				took := l.until - began
+				l.pending = err != nil && took > 1300*time.Millisecond && took < 3400*time.Millisecond
+				return lease, err
+			}}),
+	}
+	for i, s := range locks {
+		for _, remembers := range []bool{false, true} {
+			if remembers && !testenv.Whole() {
+				continue
 			}
-			began := l.Clock.Monotonic()
-			lease, err := take(ctx, l)
-			l.until = l.Clock.Monotonic() - began
-			return lease, err
-		}})
-	for _, remembers := range []bool{false, true} {
-		if remembers && !testenv.Whole() {
-			continue
-		}
-		b := explore.Defaults(s.strategy)
-		b.Remembers, b.Codes, b.Faults = remembers, trace.Verdict{trace.FR}, explore.Budget{explore.Pause: 1}
-		r, err := explore.Run(t.Context(), b, explore.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r.Find(trace.FR) == nil {
-			t.Errorf("remembers %t: %s", remembers, r.Summary())
+			b := explore.Defaults(s.strategy)
+			b.Remembers, b.Codes, b.Faults = remembers, trace.Verdict{trace.FR}, explore.Budget{explore.Pause: uint8(i + 1)}
+			r, err := explore.Run(t.Context(), b, explore.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Find(trace.FR) == nil {
+				t.Errorf("%s, remembers %t: %s", s.name, remembers, r.Summary())
+			}
 		}
 	}
 }

@@ -3,12 +3,14 @@
 package readings
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"lockstep/sim/redis"
 	"lockstep/sim/trace"
 )
 
@@ -164,6 +166,32 @@ func Evenly(below, parts int64, others ...int64) []int64 {
 // Numbered appends a number in decimals.
 func Numbered[N ~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32](text []byte, n N) []byte {
 	return strconv.AppendInt(text, int64(n), 10)
+}
+
+// LongText is the length from which on a text is not told from others: it is a token of somebody's
+// own, or has one, and no two are alike.
+const LongText = 20
+
+// Situation describes a question without tokens, large numbers, and how long keys live: a script may
+// decide by a life, or by the time, only in some of them.
+func Situation(args []string, snap redis.Snapshot, tokenAt func(string) int) string {
+	var b strings.Builder
+	add := func(text string) {
+		masked := Masked(text, tokenAt)
+		if len(masked) > LongText && !strings.Contains(masked, "?") {
+			masked = "..."
+		}
+		fmt.Fprintf(&b, " %q", masked)
+	}
+	for _, word := range args[min(2, len(args)):] {
+		add(word)
+	}
+	for _, key := range snap.Keys {
+		add(key.Name)
+		add(key.Value)
+		fmt.Fprintf(&b, " %d %t", key.Type, key.Left == redis.Immortal)
+	}
+	return b.String()
 }
 
 // Masked is a text with a mark in place of each token, and of each number of more than three digits:
