@@ -107,9 +107,11 @@ func (f *finder) probePlace(from uint32, group []measured, probe func(uint32, []
 
 // probe runs the code after probes between and beyond the readings of a group.
 func (f *finder) probe(from uint32, group []measured) {
-	_, list := f.probesOf(from, group)
+	origin, list := f.probesOf(from, group)
+	defer func() { f.states = false }()
 	for _, v := range list {
-		for _, m := range group { // each of which may have been followed by something else
+		f.states = v <= origin+2*f.k.cfg.TTL.Milliseconds()+1 // further on, something that counts spans has many
+		for _, m := range group {                             // each of which may have been followed by something else
 			if f.probes > 0 && f.ctx.Err() == nil {
 				f.compareProbe(from, m, v, f.follow)
 			}

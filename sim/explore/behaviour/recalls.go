@@ -37,9 +37,7 @@ func (f *finder) probeMemories(probed, others []candidate) {
 		most = maxCaptured
 	}
 	f.probes = most
-	f.states = true
 	f.probeEach(probed, f.recall)
-	f.states = false
 	f.probes = most
 	f.probeEach(others, f.probe)
 	f.probes = shallow
@@ -68,6 +66,8 @@ func (f *finder) keeps() bool {
 // recall is probe for what follows in later cycles, after the probes of up to two TTLs.
 func (f *finder) recall(from uint32, group []measured) {
 	origin, list := f.probesOf(from, group)
+	f.states = true
+	defer func() { f.states = false }()
 	for _, v := range list {
 		if f.probes > 0 && f.ctx.Err() == nil && v <= origin+2*f.k.cfg.TTL.Milliseconds()+1 {
 			f.compareProbe(from, group[0], v, f.followFar)

@@ -112,26 +112,27 @@ func TestKeptWindows(t *testing.T) {
 				l.until = l.Clock.Monotonic() - began
 				return lease, err
 			}}),
-		custom("slow-then-idle", "whose refusal took between 1.3 and 3.4 s takes the lock 2.5 to 5.5 s later", steps{
+		custom("left-twice", "takes over if 2 to 4 s are left, and 6.5 to 8.5 s were at the refusal before", steps{
 			acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
-				began := l.Clock.Monotonic()
-				if idle := began - l.until; l.pending && idle > 2500*time.Millisecond && idle < 5500*time.Millisecond {
+				token := l.Token()
+				if won, err := l.rdb.SetNX(ctx, l.key, token, l.TTL).Result(); won || err != nil {
+					return &strategies.Lease{Token: token}, err
+				}
+				left, err := l.rdb.PTTL(ctx, l.key).Result()
+				if err == nil && l.pending && left > 2*time.Second && left < 4*time.Second {
 					return seize(ctx, l)
 				}
-				lease, err := take(ctx, l)
-				l.until = l.Clock.Monotonic()
-				took := l.until - began
-				l.pending = err != nil && took > 1300*time.Millisecond && took < 3400*time.Millisecond
-				return lease, err
+				l.pending = left > 6500*time.Millisecond && left < 8500*time.Millisecond
+				return nil, strategies.ErrNotAcquired
 			}}),
 	}
-	for i, s := range locks {
+	for _, s := range locks {
 		for _, remembers := range []bool{false, true} {
 			if remembers && !testenv.Whole() {
 				continue
 			}
 			b := explore.Defaults(s.strategy)
-			b.Remembers, b.Codes, b.Faults = remembers, trace.Verdict{trace.FR}, explore.Budget{explore.Pause: uint8(i + 1)}
+			b.Remembers, b.Codes, b.Faults = remembers, trace.Verdict{trace.FR}, explore.Budget{explore.Pause: 1}
 			r, err := explore.Run(t.Context(), b, explore.Options{})
 			if err != nil {
 				t.Fatal(err)
