@@ -830,9 +830,7 @@ func TestChangedFileKeepsThePlace(t *testing.T) {
 		a.Fire()
 		return tuitest.Unwrapped(a.View())
 	}
-	for !strings.Contains(a.View(), "? Later, at 12s: Who believes now") {
-		a.Press("enter")
-	}
+	a.PressUntil("enter", "? Later, at 12s: Who believes now")
 	said, stood := p.Run.Said(p.Pos)[0].Text, p.Run.Now(p.Pos)
 	v := edit("  - say: Anna takes the lock.\n", "  - say: Ben is held up.\n  - pause: Ben\n  - say: Anna takes the lock.\n")
 	if got := p.Run.Said(p.Pos)[0].Text; got != said || p.Run.Now(p.Pos) != stood || !strings.Contains(v, "The file has changed: a new run.") || strings.Contains(v, "It stood") {
@@ -920,9 +918,7 @@ func TestDigitsPredict(t *testing.T) {
 	const question, said = "? Later, at 12s: Who believes now", "Who believes now that they have the lock? Anna."
 	for digit, judged := range map[string]string{"2": "You said: Anna. Right.", "3": "You said: Ben. It is: Anna.", "": said} {
 		a, p := openOwn(t, lateTalk, "naive-del")
-		for !strings.Contains(a.View(), question) {
-			a.Press("enter")
-		}
+		a.PressUntil("enter", question)
 		asked := p.Pos
 		if !strings.Contains(a.View(), "1-4 predict") {
 			t.Errorf("the footer lacks the keys:\n%s", a.View())

@@ -93,6 +93,18 @@ func (a *App) Press(keys string) {
 	}
 }
 
+// PressUntil types a key until the screen shows a text, which a hundred times must do.
+func (a *App) PressUntil(key, text string) {
+	a.t.Helper()
+	for range 100 {
+		if strings.Contains(a.View(), text) {
+			return
+		}
+		a.Press(key)
+	}
+	a.t.Fatalf("after a hundred times %s the screen doesn't show %q:\n%s", key, text, a.View())
+}
+
 // Click presses the left button at a place on the canvas.
 func (a *App) Click(x, y int) {
 	a.Send(tea.MouseMsg{X: x, Y: y, Action: tea.MouseActionPress, Button: tea.MouseButtonLeft})
