@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lockstep/scenarios"
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/present"
@@ -66,6 +67,7 @@ func TestHelpScreens(t *testing.T) {
 
 // Colour carries no information of its own: without it the frames are the same text.
 func TestColourIsNeverTheOnlySign(t *testing.T) {
+	testenv.LongRaced(t)
 	all := tuitest.Looks()
 	for name, keys := range ways {
 		want := ""

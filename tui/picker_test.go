@@ -103,6 +103,7 @@ func TestOkWaitsForTheLock(t *testing.T) {
 
 // What the list cuts is told whole below it, of each item and in the least window, and the list keeps its rows.
 func TestNothingIsCutBelowTheList(t *testing.T) {
+	testenv.LongRaced(t)
 	app := tuitest.HandmadeApp(screen.NewLibrary(), tuitest.PlainTheme(false))
 	lib := app.Library
 	for i := range app.Grid.Cells {

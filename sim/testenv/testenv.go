@@ -31,13 +31,13 @@ func Whole() bool { return os.Getenv("LOCKSTEP_WHOLE") != "" }
 func CI() bool { return os.Getenv("LOCKSTEP_CI") != "" || Whole() }
 
 // Some reports whether case i of a long test is tried: each nth is, in continuous integration
-// four times as many, and all if tests do everything.
+// twice as many, and all if tests do everything.
 func Some(i, n int) bool {
 	switch {
 	case Whole():
 		return true
 	case CI():
-		n = (n + 3) / 4
+		n = (n + 1) / 2
 	case testing.Short():
 		n *= 2
 	}

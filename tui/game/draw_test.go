@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/sim/testenv"
 	"lockstep/tui/tuitest"
 )
 
@@ -105,6 +106,7 @@ func TestFinishedInVainSaysWhy(t *testing.T) {
 // The clients share one window of code in the whole width: the line is there once, with the names of those who stand there, and what each
 // of three does is said above it, in as small a window.
 func TestClientsShareTheCode(t *testing.T) {
+	testenv.LongRaced(t)
 	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
 		a, s := openLevelIn(t, size[0], size[1], tuitest.PlainTheme(false), "timestamp-del.DG.crash")
 		v := a.View()

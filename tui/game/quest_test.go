@@ -338,6 +338,7 @@ func TestDeadlockSaysWhoIsStillToAct(t *testing.T) {
 
 // Enter, pressed once more than it took to come here, makes no move: it shows which one it would make.
 func TestEnterIsSafeOnArrival(t *testing.T) {
+	testenv.LongRaced(t)
 	a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
 	for _, again := range []bool{false, true} {
 		if again {

@@ -459,6 +459,7 @@ func TestNobodyDoesBetterThanTheLeast(t *testing.T) {
 
 // A stamp passes without an event: where a record is stored and nothing is due, one move lets more than a lease pass.
 func TestALeaseCanPassInOneMove(t *testing.T) {
+	testenv.LongRaced(t)
 	a, s := openLevel(t, scenarios.Levels()[3].Name())
 	longer := func() bool {
 		return slices.ContainsFunc(s.options, func(o option) bool {

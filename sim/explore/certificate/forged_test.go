@@ -157,6 +157,7 @@ func verdict(t *testing.T, text string, resolve certificate.Resolve) trace.Verdi
 
 // TestForgedSpans: a header whose spans can't be added up is refused.
 func TestForgedSpans(t *testing.T) {
+	testenv.LongRaced(t)
 	c, opt := forged(t, func() condition { return func(context.Context, *lock, time.Duration) bool { return false } })
 	for _, spans := range [][2]time.Duration{{ttl, 1 << 61 / ttl * ttl}, {1 << 61 / ttl * ttl, 1 << 61 / ttl * ttl}, {time.Millisecond, time.Hour}} {
 		c.Grid, c.Far = spans[0], spans[1]
