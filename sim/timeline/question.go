@@ -158,7 +158,7 @@ func (q *quiz) script(n *trace.Note) {
 		asked.Text, asked.Of = text+behind(q.Timeline, by)+": "+asked.Then, by
 	}
 	if after != nil {
-		asked.Spoken = q.spoken(after) + ": " + asked.Then
+		asked.Spoken = q.spoken(asked.Pos, after) + ": " + asked.Then
 		asked.Text = fmt.Sprintf("%s, right after event #%d of %d: %s", text, after.Seq, q.Event(q.Last()).Seq, asked.Then)
 	}
 	if asked.Pos < asked.Until {
@@ -207,11 +207,15 @@ func (t *Timeline) Named(e *trace.Event) string {
 	return fmt.Sprintf("%s's %s", t.Clients[e.Client], name)
 }
 
-// spoken is the moment after an event in words: that of a command by its name. What other events are would be the answer.
-func (q *quiz) spoken(after *trace.Event) string {
+// spoken is the moment after an event in words: that of a command by its name. What other events are would be the answer, so of
+// these it is said that they come next, where the picture is of the same instant already and may show another answer.
+func (q *quiz) spoken(asked int, after *trace.Event) string {
 	text := "At " + trace.Brief(after.At)
-	if after.Kind == trace.KindExecute && after.Client != trace.None && len(after.Args) > 0 {
-		text += behind(q.Timeline, after)
+	switch {
+	case after.Kind == trace.KindExecute && after.Client != trace.None && len(after.Args) > 0:
+		return text + behind(q.Timeline, after)
+	case q.When(asked) == after.At:
+		return text + ", after what comes next"
 	}
 	return text
 }

@@ -1,6 +1,7 @@
 package timeline_test
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -115,16 +116,18 @@ func TestQuestionForTheRecordNamesTheCommand(t *testing.T) {
 func TestWhyAReplicaHasNoRecord(t *testing.T) {
 	const begin = "title: Over\nsetup:\n  clients: {A: {work: 5s}, B: }\n  replicas: 1\n  lag: 20ms\nscript:\n  - say: A.\n  - run: A\n    to: read\n"
 	const end = "  - down: n1\n  - failover: {to: n1r1}\n  - ask: Whose record is it?\n    answer: record\n"
-	const hasnt = "n1r1 became the master at 2ms without A's record, as what n1 stored at 1ms had not come to it by then."
-	for script, want := range map[string]string{
-		end:                                hasnt,
-		"  - run: A\n  - wait: 1s\n" + end: "A's EVALSHA removed A's record at ",
-		"  - wait: 1s\n" + end:             "n1r1 stores A1-",
+	const hasnt = "n1r1 became the master at %s without A's record, as what n1 stored at 1ms had not come to it by then."
+	behind := strings.Replace(begin, "  - run: A\n", "  - lag: {replica: n1r1, by: 5s}\n  - run: A\n", 1)
+	for _, tt := range []struct{ lock, script, want string }{
+		{"setpx-lua", begin + end, fmt.Sprintf(hasnt, "2ms")},
+		{"setpx-lua", begin + "  - run: A\n  - wait: 1s\n" + end, "A's EVALSHA removed A's record at "},
+		{"setpx-lua", begin + "  - wait: 1s\n" + end, "n1r1 stores A1-"},
+		{"setpx-wait", behind + end, fmt.Sprintf(hasnt, "42ms")}, // the other replica had it, and loses it as it copies the new master
 	} {
-		q := runOf(t, "setpx-lua", begin+script).Questions()
+		q := runOf(t, tt.lock, tt.script).Questions()
 		i := slices.IndexFunc(q, func(q timeline.Question) bool { return q.Script })
-		if !strings.HasPrefix(q[i].Why, want) {
-			t.Errorf("%q: %q", script, q[i].Why)
+		if !strings.HasPrefix(q[i].Why, tt.want) {
+			t.Errorf("%s, %q: %q", tt.lock, tt.script, q[i].Why)
 		}
 	}
 }

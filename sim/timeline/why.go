@@ -104,8 +104,8 @@ func (q *quiz) gone(before int) string {
 		if why := q.unreplicated(i); why != "" {
 			return why
 		}
-		if !slices.ContainsFunc(e.Changes, func(c trace.Change) bool { return c.Key == q.Key && c.After == nil }) {
-			continue
+		if e.Node != q.StateAt(before).Primary[0] || !slices.ContainsFunc(e.Changes, func(c trace.Change) bool { return c.Key == q.Key && c.After == nil }) {
+			continue // what only another server had is not asked about
 		}
 		whose := "the record"
 		if rec := q.StateAt(i).LockRecord(e.Node); rec != nil && rec.Owner != trace.Nobody {
