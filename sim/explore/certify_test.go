@@ -224,7 +224,7 @@ func (l heeding) Acquire(ctx context.Context) (*strategies.Lease, error) {
 func TestCertificateOfAnotherThreshold(t *testing.T) {
 	testenv.Long(t)
 	b := small(t, "setpx-lua")
-	b.Faults = Budget{Pause: Any}
+	b.Faults = Budget{}
 	b.Strategy.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
 		return metered{strategies.NewSetPXLua(nodes[0], key, o), o.Clock}
 	}
