@@ -118,8 +118,8 @@ func TestDeadOnesRequests(t *testing.T) {
 			return cleanup.Eval(ctx, l.rdb, []string{l.key, "mark"}, lease.Token).Err()
 		}}, forever).strategy
 	for i, faults := range []explore.Budget{
-		{explore.Crash: explore.Any, explore.HoldRequest: 1},
 		{explore.Crash: explore.Any, explore.Duplicate: 1},
+		{explore.Crash: explore.Any, explore.HoldRequest: 1},
 	} {
 		if i > 0 && !testenv.Whole() {
 			continue // the mark is the same
