@@ -237,6 +237,11 @@ func StoreRows(r *timeline.Timeline, pos int, nodes bool) int {
 	return AxisRows + len(lanesFor(r, stageAt(r, pos), draw.Either(nodes, savesBlanks, savesDone)))
 }
 
+// AllRows is how many rows a diagram needs, the axis included, that has those of idle clients and of damage that is still to come, too.
+func AllRows(r *timeline.Timeline, pos int) int {
+	return AxisRows + len(lanesFor(r, stageAt(r, pos), savesNodes))
+}
+
 // WholeRows is how many rows a diagram needs that has all rows with something to show.
 func WholeRows(r *timeline.Timeline, pos int) int {
 	return AxisRows + len(lanesFor(r, stageAt(r, pos), savesIdle))
@@ -377,6 +382,26 @@ func Missed(r *timeline.Timeline, pos int, lanes []Lane) (out Missing) {
 		}
 	}
 	return out
+}
+
+// Idle counts the rows that have nothing to show up to a position and are not among the lanes. The probe has none until it acts.
+func Idle(r *timeline.Timeline, pos int, lanes []Lane) (n int) {
+	at := stageAt(r, pos)
+	for _, l := range r.Lanes() {
+		switch l.Kind {
+		case timeline.Deeds, timeline.Belief:
+			if r.Clients[l.Index] == trace.Probe {
+				continue
+			}
+		case timeline.Store, timeline.Violations:
+		default:
+			continue
+		}
+		if !at.started(l) && !slices.ContainsFunc(lanes, func(o Lane) bool { return o.kind != laneClient && o.shows(r, l) }) && !(l.Kind == timeline.Deeds && slices.ContainsFunc(lanes, func(o Lane) bool { return o.shows(r, l) })) {
+			n++
+		}
+	}
+	return n
 }
 
 // Text counts and names the rows. It is empty where there are none.

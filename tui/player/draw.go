@@ -60,8 +60,12 @@ func (p *Player) Draw(c *draw.Canvas, r draw.Rectangle) {
 // keeps its row, though a client's deeds and its belief then share one where else a word were cut.
 func (p *Player) wish(r draw.Rectangle) (told, least int) {
 	width := layout.BodyWidth(r.W, r.H+1, p.source)
-	room := layout.RoomBeside(pane.WholeRows(p.Run, p.Pos), r.H+1)
+	room := layout.RoomBeside(pane.AllRows(p.Run, p.Pos), r.H+1) // no row comes or goes if the words can be short instead
 	s := p.fitting(width, room)
+	if s.Least() > room || s.RunTogether || s.Evidence.From < s.Evidence.To {
+		room = layout.RoomBeside(pane.WholeRows(p.Run, p.Pos), r.H+1)
+		s = p.fitting(width, room)
+	}
 	least = pane.LeastRows(p.Run, p.Pos)
 	for _, rows := range []int{pane.StoreRows(p.Run, p.Pos, false), least} {
 		if s.Least() > room {
@@ -278,10 +282,14 @@ func (p *Player) drawLegend(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane)
 	p.unexplained = others
 }
 
-// missing says which rows there was no room for, and, if it is to, how many marks are covered by others.
+// missing says which rows there was no room for, and, if it is to, how many of those are empty, and how many marks are covered by others.
 func (p *Player) missing(lanes []pane.Lane, covered bool) (l draw.Line) {
-	if n, rows := pane.Missed(p.Run, p.Pos, lanes).Text(); n > 0 {
+	n, rows := pane.Missed(p.Run, p.Pos, lanes).Text()
+	if n > 0 {
 		l = append(l, draw.Text(" "+draw.Plural(n, "row")+" left out: ", draw.Dim), draw.Text(rows+" ", draw.Strong))
+	}
+	if idle := pane.Idle(p.Run, p.Pos, lanes); covered && idle > 0 {
+		l = append(l, draw.Text(draw.Either(n > 0, fmt.Sprintf("and %d empty ", idle), " "+draw.Plural(idle, "empty row")+" left out "), draw.Dim))
 	}
 	if covered && p.drawn.Hidden > 0 && p.zoom < pane.MostZoom {
 		l = append(l, draw.Text(fmt.Sprintf(" %s hidden: ", draw.Plural(p.drawn.Hidden, "sign")), draw.Dim), draw.Text(p.Keys.In.Help().Key, draw.Strong), draw.Text(" zooms ", draw.Dim))

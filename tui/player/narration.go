@@ -9,6 +9,7 @@ import (
 	"lockstep/tui/draw"
 	"lockstep/tui/facts"
 	"lockstep/tui/pane"
+	"lockstep/tui/quiz"
 	"lockstep/tui/screen"
 	"lockstep/tui/told"
 )
@@ -27,30 +28,36 @@ func (p *Player) Narration(width, rows int) []draw.Line {
 }
 
 // fitting is the narration as far as it fits into rows: with each choice of a question in a line of its own, and the evidence
-// whole; or with the choices in one paragraph; or with each event of the evidence in one line, too.
+// whole; or with the choices in columns, or in one paragraph; or with each event of the evidence in one line, too.
 func (p *Player) fitting(width, rows int) told.Story {
+	var list told.Story
 	asks := p.quiz.At(p.Pos) != nil
-	list := p.story(width, true, asks)
-	if asks && (list.Least() <= rows || p.Scrolls && rows == 0) { // the presenter asks for the rows that it would take
-		return list
+	if asks {
+		list = p.story(width, true, quiz.List)
+		if list.Least() <= rows || p.Scrolls && rows == 0 { // the presenter asks for the rows that it would take
+			return list
+		}
+		if s := p.story(width, true, quiz.Columns); s.Least() <= rows && !p.Scrolls {
+			return s
+		}
 	}
-	s := p.story(width, true, false)
+	s := p.story(width, true, quiz.Paragraph)
 	if asks && p.Scrolls && s.Least() > rows {
 		return list
 	}
 	if s.Least() > rows {
-		s = p.story(width, false, false)
+		s = p.story(width, false, quiz.Paragraph)
 	}
+	s.RunTogether = asks
 	return s
 }
 
-// story is the narration with the evidence whole, or each event of it in one line; and with the choices of a question in a list,
-// or in one paragraph.
-func (p *Player) story(width int, whole, listed bool) told.Story {
+// story is the narration with the evidence whole, or each event of it in one line; and with the choices of a question in a form.
+func (p *Player) story(width int, whole bool, form quiz.Form) told.Story {
 	t := draw.Paragraphs{Width: min(width, max(p.Measure, draw.Measure(width)))}
 	early := p.quiz.Early(p.Pos)
 	if early {
-		p.quiz.Judge(&t, p.Pos, p.teller(false))
+		p.quiz.Judge(&t, p.Pos, p.teller(form))
 		if p.quiz.More(p.Pos) {
 			return told.Story{Lines: t.Lines, Scrolls: p.Scrolls, Width: width - 1, More: p.more}
 		}
@@ -65,7 +72,7 @@ func (p *Player) story(width int, whole, listed bool) told.Story {
 		t.Add(draw.Good, draw.Either(p.Run.Event(p.Pos).Kind == trace.KindReject, p.Theme.Reject, p.Theme.Fails)+" ", text)
 	}
 	if !early {
-		p.quiz.Judge(&t, p.Pos, p.teller(false))
+		p.quiz.Judge(&t, p.Pos, p.teller(form))
 	}
 	p.tellLesson(&t)
 	if p.lesson == nil && p.Pos > 0 && p.Pos == p.Run.Last() {
@@ -96,7 +103,7 @@ func (p *Player) story(width int, whole, listed bool) told.Story {
 		t.Gap()
 		s.Hint = p.tellNext(&t)
 	}
-	p.quiz.Ask(&t, p.Pos, p.teller(listed))
+	p.quiz.Ask(&t, p.Pos, p.teller(form))
 	if len(t.Lines) == 0 && !p.Teaching {
 		k := &p.Keys
 		far := draw.Either(len(p.Run.Chapters) == 0, k.Last.Help().Key+" everything up to the end", k.Next.Help().Key+" everything up to the next chapter")

@@ -299,8 +299,18 @@ type Teller struct {
 	Enter  string                            // the key that goes on
 	Score  func(q *timeline.Question) string // of the predictions so far, this one among them
 	Known  func(why string) bool             // it is on the screen already
-	Listed bool                              // each choice has a line of its own, for which there is room
+	Form   Form                              // of the choices
 }
+
+// Form is how the choices of a question stand below it.
+type Form uint8
+
+// The forms, that with the fewest rows first.
+const (
+	Paragraph Form = iota // one after the other
+	Columns               // in a list, side by side if they are short, and without the key that goes on, which a footer has
+	List                  // each in a line of its own, and that key below them
+)
 
 // Ask tells the question at a position, with its choices; where it has been asked before, and is left to be answered by the
 // run, that it is still open.
@@ -323,15 +333,41 @@ func (z *Quiz) Ask(t *draw.Paragraphs, pos int, by *Teller) {
 	case said != "":
 		t.Add(draw.Strong, "? ", text)
 		t.Add(draw.Strong, "  ", said+" "+on)
-	case by.Listed:
-		t.Add(draw.Strong, "? ", strings.TrimSpace(text+" "+q.Lead))
-		for i, c := range q.Choices {
-			t.Add(draw.Strong, fmt.Sprintf("  %d ", i+1), c)
-		}
-		t.Add(draw.Strong, "  ", "Or "+on)
-	default:
+	case by.Form == Paragraph:
 		t.Add(draw.Strong, "? ", text)
 		t.Add(draw.Strong, "  ", z.choices(q)+"Or "+on)
+	default:
+		t.Add(draw.Strong, "? ", strings.TrimSpace(text+" "+q.Lead))
+		list(t, q.Choices, by.Form)
+		if by.Form == List {
+			t.Add(draw.Strong, "  ", "Or "+on)
+		}
+	}
+}
+
+// list numbers choices.
+func list(t *draw.Paragraphs, choices []string, form Form) {
+	const indent = 3 // of a list
+	width := 0
+	for _, c := range choices {
+		width = max(width, draw.Width(c)+len("1   ")) // its number, and air behind it
+	}
+	columns := 1
+	if form == Columns {
+		columns = min(max((t.Width-indent)/width, 1), len(choices))
+		rows := (len(choices) + columns - 1) / columns
+		columns = (len(choices) + rows - 1) / rows // no emptier last row than need be
+	}
+	for i := 0; i < len(choices); i += columns {
+		if columns == 1 {
+			t.Add(draw.Strong, fmt.Sprintf("  %d ", i+1), choices[i])
+			continue
+		}
+		row := strings.Repeat(" ", indent-1)
+		for j := i; j < min(i+columns, len(choices)); j++ {
+			row += draw.Pad(fmt.Sprintf("%d %s", j+1, choices[j]), width)
+		}
+		t.Lines = append(t.Lines, draw.Line{draw.Text(" ", draw.Plain), draw.Text(strings.TrimRight(row, " "), draw.Strong)})
 	}
 }
 

@@ -15,16 +15,20 @@ type Story struct {
 	Current        Part                         // the lines of the evidence on the event that the status row has, too, if there is one
 	Scrolls        bool                         // what has no row can be scrolled to: then no evidence goes whose number stands on the ruler
 	Width          int                          // of the lines at most
+	RunTogether    bool                         // the choices of a question are no list
 	More           func(n int, all bool) string // says that so many events of the evidence, or all, have no row
 }
 
 // Part are lines of a story: those from one up to another.
 type Part struct{ From, To int }
 
+// up is the same part after a line above it has gone.
+func (p Part) up() Part { return Part{p.From - 1, p.To - 1} }
+
 // Least is the number of lines without the gaps that can go.
 func (s *Story) Least() int {
 	n := len(s.Lines)
-	for _, l := range s.Lines[s.Evidence.To:] {
+	for _, l := range s.Lines {
 		if len(l) == 0 {
 			n--
 		}
@@ -37,22 +41,26 @@ func (s *Story) Uncut() int { return s.Least() - (s.Evidence.To - s.Evidence.Fro
 
 // Squeezed leaves out of lines that are more than rows: gaps, and then lines of the evidence,
 // whose numbers stand on the ruler as well; that of the event at the cursor first, which the status row has. Of the
-// others it says how many there are: each event of the evidence takes one line where rows are few. Gaps stand below
+// others it says how many there are: each event of the evidence takes one line where rows are few. No gap stands within
 // the evidence. It returns the hint's place among those that are left.
 func (s *Story) Squeezed(rows int) ([]draw.Line, Part) {
 	lines, below := slices.Clone(s.Lines), len(s.Lines)-s.Hint.To
-	for i := len(lines) - 1; i >= s.Evidence.To && len(lines) > rows; i-- {
-		if len(lines[i]) == 0 {
-			if i >= s.Hint.To {
-				below--
-			}
-			lines = slices.Delete(lines, i, i+1)
+	proof, current := s.Evidence, s.Current
+	for i := len(lines) - 1; i >= 0 && len(lines) > rows; i-- {
+		if len(lines[i]) > 0 {
+			continue
 		}
+		if i >= s.Hint.To {
+			below--
+		}
+		if i < s.Evidence.From {
+			proof, current = proof.up(), current.up()
+		}
+		lines = slices.Delete(lines, i, i+1)
 	}
-	proof := s.Evidence
-	if len(lines) > rows {
-		lines = slices.Delete(lines, s.Current.From, s.Current.To)
-		proof.To -= s.Current.To - s.Current.From
+	if len(lines) > rows && current.From < current.To {
+		lines = slices.Delete(lines, current.From, current.To)
+		proof.To -= current.To - current.From
 	}
 	if over := min(len(lines)-rows, proof.To-proof.From); over > 0 && !s.Scrolls {
 		lines = s.without(lines, proof, over)
