@@ -216,11 +216,19 @@ func (t *Trace) expiring(e *Event) string {
 	return key + " expires"
 }
 
-// lifeOf says how long the record lived that an event drops, if its server's clock has counted as the others do:
-// the milliseconds that it was given, and the last of them through to its end.
+// lifeOf says how long the record lived that an event drops, if that is known.
 func (t *Trace) lifeOf(e *Event) string {
+	if given, known := t.Given(e); known {
+		return fmt.Sprintf(" %s + 1ms after it was stored", Duration(given))
+	}
+	return ""
+}
+
+// Given is how long the record was to be kept that an event drops, if its server's clock has counted as the others do: it lived
+// for the milliseconds that it was given, and for the last of them through to its end.
+func (t *Trace) Given(e *Event) (given time.Duration, known bool) {
 	if len(e.Changes) != 1 {
-		return ""
+		return 0, false
 	}
 	for i := t.indexOf(e) - 1; i >= 0; i-- {
 		was := &t.Events[i]
@@ -232,15 +240,13 @@ func (t *Trace) lifeOf(e *Event) string {
 				continue
 			}
 			if c.After == nil || c.After.Expires != e.At {
-				return ""
+				return 0, false
 			}
-			if given := e.At - was.At - time.Millisecond; given > 0 && hasWord(was.Args, given) {
-				return fmt.Sprintf(" %s + 1ms after it was stored", Duration(given))
-			}
-			return ""
+			given = e.At - was.At - time.Millisecond
+			return given, given > 0 && hasWord(was.Args, given)
 		}
 	}
-	return ""
+	return 0, false
 }
 
 // hasWord reports whether a command names a span, in milliseconds or in seconds.

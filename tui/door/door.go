@@ -49,7 +49,7 @@ type way struct {
 
 var ways = []way{
 	{"Watch a lock fail",
-		func(d *Door) string { return "to begin with: " + d.Keys.Enter.Help().Key + " plays the run below" },
+		func(d *Door) string { return d.Keys.Enter.Help().Key + " plays the run below, from its start" },
 		func(d *Door) string { return "It shows that " + d.Library.Scenarios[d.scenario].Shows + "." },
 		func(d *Door) screen.OpenMsg {
 			return screen.PlayMsg{Strategy: d.strategy, Scenario: d.scenario, Playing: true}

@@ -4,6 +4,7 @@ package facts
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
@@ -59,10 +60,15 @@ func HoldersAtEnd(r *timeline.Timeline, pos, width int) []draw.Line {
 
 // Millisecond says of a record that expires why it has lived a millisecond longer than it was given, or nothing.
 func Millisecond(r *timeline.Timeline, pos int) string {
-	if e := r.Event(pos); e != nil && e.Kind == trace.KindExpire && strings.Contains(r.Text(e), " + 1ms ") {
-		return "1ms is added: Redis keeps a record until its last millisecond is over."
+	e := r.Event(pos)
+	if e == nil || e.Kind != trace.KindExpire {
+		return ""
 	}
-	return ""
+	given, known := r.Given(e)
+	if !known {
+		return ""
+	}
+	return fmt.Sprintf("Why at %s: it was stored at %s, to be kept for %s, and Redis keeps a record through its last millisecond.", trace.Brief(e.At), trace.Brief(e.At-given-time.Millisecond), trace.Brief(given))
 }
 
 // Client is what a client is doing, and what it thinks of the lock.

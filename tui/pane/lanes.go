@@ -336,7 +336,7 @@ func (l Lane) label(t *trace.Trace) (name, what string) {
 		return "", "thinks"
 	case timeline.Record:
 		if len(t.Nodes) == 1 {
-			return "redis", ""
+			return "redis", draw.Either(t.Nodes[0] == "redis", "", t.Nodes[0]) // as the events name it
 		}
 		return t.Nodes[l.Index], "redis"
 	case timeline.Majority:

@@ -87,8 +87,8 @@ func Holders(r *timeline.Timeline, pos int, s *trace.State, width int) (draw.Lin
 		if !many {
 			return said
 		}
-		for _, short := range []string{said, who + " claim it" + over, who + claim + "."} {
-			if draw.Width(short) <= room { // whose lease is over the row of beliefs shows, too
+		for _, short := range []string{said, who + " claim it" + over, draw.Either(strings.HasPrefix(over, ": no violation yet"), who+claim+": no violation yet.", ""), who + claim + "."} {
+			if short != "" && draw.Width(short) <= room { // whose lease is over the row of beliefs shows, too
 				return short
 			}
 		}
@@ -120,14 +120,46 @@ func Holders(r *timeline.Timeline, pos int, s *trace.State, width int) (draw.Lin
 		}
 		return draw.Line{draw.Text(name, k), draw.Text(shortened(width-draw.Width(name)), k)}, band
 	}
-	if s.Believers() > 1 && len(failures(all)) == 0 { // one of the leases is over
-		said = strings.TrimSuffix(said, ".") + draw.Either(r.Ended(pos), ": no violation.", ": no violation yet.")
+	if s.Believers() > 1 && len(failures(all)) == 0 {
+		said = unbroken(r, s, pos, width-1)
 	}
 	l := soFar(shortened(width-1), all, r.Ended(pos), width)
 	if l.Width() > width {
 		l = soFar(brieflyCounted(said, func(short string) bool { return soFar(short, all, r.Ended(pos), width).Width() <= width }), all, r.Ended(pos), width)
 	}
 	return l, draw.Plain
+}
+
+// unbroken names several believers who break nothing, and says by which rule: the leases of two would have to be live, or two be
+// at work, which has room in wide windows.
+func unbroken(r *timeline.Timeline, s *trace.State, pos, width int) string {
+	var believers, live []string
+	working := "nobody is"
+	for i := range s.Clients {
+		c := &s.Clients[i]
+		if c.Lease.Believed {
+			believers = append(believers, r.Clients[i])
+		}
+		if c.Lease.Believed && c.Lease.Live {
+			live = append(live, r.Clients[i])
+		}
+		if r.Moments[pos].Clients[i].Inside {
+			working = "only " + r.Clients[i] + " is"
+		}
+	}
+	said := trace.List(believers) + " believe they hold it: no violation" + draw.Either(r.Ended(pos), "", " yet")
+	switch len(live) {
+	case 0:
+		said += ", as no lease is live"
+	case 1:
+		said += ", as only " + live[0] + "'s lease is live"
+	default: // no two of one lock
+		return said + "."
+	}
+	if whole := said + " and " + working + " in the critical section."; draw.Width(whole) <= width {
+		return whole
+	}
+	return said + "."
 }
 
 // brieflyCounted is a sentence on holders that has room: with as many of the words as that leaves on what the end of a lease was counted

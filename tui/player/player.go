@@ -649,10 +649,10 @@ func (p *Player) toViolation() {
 	}
 	if next < 0 {
 		next = 0
-		p.Notice = "Back to the first: "
+		p.Notice = "Back at "
 	}
 	b := p.Run.Breaches[next]
-	p.Notice += fmt.Sprintf("%s %d of %d: %s (%s)", "violation", next+1, len(p.Run.Breaches), b.Code.Name(), b.Code)
+	p.Notice += fmt.Sprintf("violation %d of this run's %d: %s (%s)", next+1, len(p.Run.Breaches), b.Code.Name(), b.Code)
 	if len(p.Run.Breaches) == 1 {
 		p.Notice = draw.Either(p.Run.Breaches[0].Pos == p.Pos, "There is no other violation in this run.", "")
 	}
