@@ -2,13 +2,15 @@
 package ladder
 
 import (
+	"slices"
+
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/pane"
 )
 
-// ladder is a sequence diagram, one event per row, the latest at the bottom: a column for
+// ladder is a sequence diagram, one event after the other, the latest at the bottom: a column for
 // each actor with its lifeline, the event's mark in its actor's column, an arrow for a
 // message from one actor to another, and the event's text. Time runs downwards and is not
 // to scale; the timeline is the view for durations.
@@ -19,6 +21,7 @@ type ladder struct {
 	theme   *draw.Theme
 	columns []int // x of clients, then nodes, then the store
 	names   []string
+	text    int // x of the events' texts
 }
 
 const (
@@ -26,45 +29,94 @@ const (
 	step     = 5  // from column to column
 )
 
-// Row is the row of the latest event, of so many: the events begin below the heading, and move up once
-// there are more of them than rows.
-func Row(pos, rows int) int { return min(pos, rows-1) }
+// At is the position of the event in a row, from 0 for the heading, of a ladder that is drawn in a rectangle, or the cursor's.
+func At(r draw.Rectangle, re *timeline.Timeline, pos, row int, t *draw.Theme) int {
+	at, _ := arranged(nil, r, re, t).rows(pos)
+	if row > 0 && row <= len(at) {
+		return at[row-1]
+	}
+	return pos
+}
 
-// Draw draws the last events up to a position.
+// Draw draws the last events up to a position: they begin below the heading, and move up once they need more rows than there are.
 func Draw(c *draw.Canvas, r draw.Rectangle, re *timeline.Timeline, pos int, t *draw.Theme) {
+	l := arranged(c, r, re, t)
+	for i := range re.Trace.Clients {
+		if re.Acts(i) {
+			l.head(l.columns[i], re.Trace.Clients[i], draw.ClientInk(i))
+		}
+	}
+	for i, name := range re.Trace.Nodes {
+		l.head(l.node(i), name, draw.Strong)
+	}
+	l.head(l.store(), "store", draw.Strong)
+	l.explain(l.text + 2)
+	at, lines := l.rows(pos)
+	for i, text := range lines {
+		l.row(r.Y+1+i, at[i], text, i == 0 || at[i-1] != at[i])
+	}
+	if first := slices.Index(at, pos); first >= 0 {
+		c.Put(r.X, r.Y+1+first, t.Pointer, draw.Here)
+	}
+}
+
+// arranged is a ladder with its columns.
+func arranged(c *draw.Canvas, r draw.Rectangle, re *timeline.Timeline, t *draw.Theme) *ladder {
 	l := &ladder{Timeline: re, c: c, r: r, theme: t, names: draw.ShortNames(re.Clients)}
 	x := r.X + timeRoom + step/2
 	for i := range re.Trace.Clients {
 		l.columns = append(l.columns, x)
 		if re.Acts(i) {
-			l.head(x, re.Trace.Clients[i], draw.ClientInk(i))
 			x += step
 		}
 	}
-	for _, name := range re.Trace.Nodes {
+	for range re.Trace.Nodes {
 		l.columns = append(l.columns, x)
-		l.head(x, name, draw.Strong)
 		x += step
 	}
 	l.columns = append(l.columns, x)
-	l.head(x, "store", draw.Strong)
-	text := x + step/2 + 1
-	l.explain(text + 2)
-	last := Row(pos, r.H)
-	for y := last; y > 0 && pos > 0; y, pos = y-1, pos-1 {
-		l.row(r.Y+y, pos, text)
+	l.text = x + step/2 + 1
+	return l
+}
+
+// rows are the texts of the last events up to a position that have room, and the position of each row: a text that a row would cut has
+// several, but never all.
+func (l *ladder) rows(pos int) (at []int, texts []draw.Line) {
+	room := l.r.X + l.r.W - l.text
+	for ; pos > 0; pos-- {
+		e := l.Event(pos)
+		actor, k := l.Actor(e), draw.Plain
+		if l.Completes(e) {
+			actor, k = "!! "+actor, draw.Breach
+		}
+		actor += " "
+		lines := draw.Line{draw.Text(actor+pane.Shortened(l.Text(e), room-draw.Width(actor)), k)}.Hanging(room)
+		left := l.r.H - 1 - len(at)
+		if len(lines) > left {
+			if len(at) > 0 || left <= 0 {
+				break
+			}
+			lines = lines[:left]
+		}
+		at, texts = append(slices.Repeat([]int{pos}, len(lines)), at...), append(lines, texts...)
 	}
-	if last > 0 {
-		c.Put(r.X, r.Y+last, t.Pointer, draw.Here)
-	}
+	return at, texts
 }
 
 // explain says above the events what stands in the columns of nodes, and who the probe is, if there is room.
 func (l *ladder) explain(x int) {
 	i := len(l.Trace.Clients) - 1
-	probe := draw.Either(l.Trace.Clients[i] == trace.Probe && l.Acts(i), "; "+l.names[i]+": probe, a last test", "")
-	if text, room := l.Nodes[0]+": whose record"+probe, l.r.X+l.r.W-x; draw.Width(text) <= room {
-		l.c.Text(x, l.r.Y, room, text, draw.Dim)
+	room, record := l.r.X+l.r.W-x, l.Nodes[0]+": whose record"
+	texts := []string{record}
+	if l.Trace.Clients[i] == trace.Probe && l.Acts(i) {
+		const meaning = trace.Probe + ": a last test"
+		texts = []string{record + "; " + trace.Probe + " (" + l.names[i] + "): a last test of the lock", record + "; " + meaning, meaning}
+	}
+	for _, text := range texts {
+		if draw.Width(text) <= room {
+			l.c.Text(x, l.r.Y, room, text, draw.Dim)
+			return
+		}
 	}
 }
 
@@ -77,19 +129,14 @@ func (l *ladder) store() int { return l.columns[len(l.columns)-1] }
 
 func (l *ladder) node(i int) int { return l.columns[len(l.Clients)+i] }
 
-func (l *ladder) row(y, pos, text int) {
-	e := l.Event(pos)
-	l.c.Text(l.r.X+1, y, timeRoom-2, trace.Brief(e.At), draw.Dim)
+// row draws a row of an event: with its instant and arrow, if it is the first.
+func (l *ladder) row(y, pos int, text draw.Line, first bool) {
 	l.lifelines(y, &l.Moments[pos])
-	l.arrow(y, e)
-	actor := l.Actor(e)
-	k := draw.Plain
-	if l.Completes(e) {
-		actor, k = "!! "+actor, draw.Breach
+	if e := l.Event(pos); first {
+		l.c.Text(l.r.X+1, y, timeRoom-2, trace.Brief(e.At), draw.Dim)
+		l.arrow(y, e)
 	}
-	used := l.c.Text(text, y, l.r.X+l.r.W-text, actor+" ", k)
-	room := l.r.X + l.r.W - text - used
-	l.c.Text(text+used, y, room, pane.Shortened(l.Text(e), room), k)
+	l.c.Line(l.text, y, l.r.X+l.r.W-l.text, text)
 }
 
 // lifelines: a client's line shows its activity, or the bar of the lock that it believes in.

@@ -26,3 +26,29 @@ func TestHelpExplainsTheLadder(t *testing.T) {
 		t.Errorf("%s has not both meanings, or none is in\n%s", th.Write, v)
 	}
 }
+
+// No text is cut beside free rows, and a click on any of an event's rows goes to it.
+func TestLadderWraps(t *testing.T) {
+	th := tuitest.PlainTheme(false)
+	r := timeline.New(tuitest.RealRun(t, "naive-del", "late-release"))
+	pos := slices.IndexFunc(r.Events, func(e trace.Event) bool { return e.Kind == trace.KindLapse }) + 1
+	place := draw.Rect(0, 0, 80, 12)
+	c := draw.NewCanvas(80, 12, "~")
+	Draw(c, place, r, pos, th)
+	var rows []string
+	for row := range strings.Lines(c.Render(th)) {
+		rows = append(rows, row)
+	}
+	if strings.Contains(strings.Join(rows, ""), "~") {
+		t.Errorf("a text is cut:\n%s", strings.Join(rows, ""))
+	}
+	first := slices.IndexFunc(rows, func(row string) bool { return strings.Contains(row, "lease is over") })
+	if first < 0 || !strings.Contains(rows[first+1], "0s") || strings.Contains(rows[first+1], "A lease") {
+		t.Fatalf("the lease's end has not two rows:\n%s", strings.Join(rows, ""))
+	}
+	for row, want := range map[int]int{first - 1: pos - 1, first: pos, first + 1: pos, 0: pos} {
+		if got := At(place, r, pos, row, th); got != want {
+			t.Errorf("row %d is event %d, not %d", row, got, want)
+		}
+	}
+}

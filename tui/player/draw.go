@@ -142,19 +142,7 @@ func (p *Player) DrawDiagram(c *draw.Canvas, r draw.Rectangle, spare int) []draw
 
 // DrawAwaited says what is run, or why it can't be.
 func (p *Player) DrawAwaited(c *draw.Canvas, r draw.Rectangle) {
-	st, sc := p.Library.Strategies[p.Strategy].Name, p.Library.Scenarios[p.scenario].Name
-	if p.failed == nil {
-		c.Text(r.X+1, r.Y, r.W-2, fmt.Sprintf("running %s under %s", st, sc), draw.Dim)
-		return
-	}
-	c.Text(r.X+1, r.Y, r.W-2, fmt.Sprintf("%s under %s can't be run:", st, sc), draw.Breach)
-	t := draw.Paragraphs{Width: r.W - 2}
-	t.Add(draw.Plain, "  ", p.failed.Error())
-	if p.Library.Scenarios[p.scenario].Path() != "" {
-		t.Gap()
-		t.Add(draw.Dim, "", "It is run again as soon as another version of its file is saved.")
-	}
-	c.Lines(draw.Rect(r.X, r.Y+1, r.W, r.H-1), t.Lines, 0)
+	p.App.DrawAwaited(c, r, p.Strategy, p.scenario, p.failed)
 }
 
 // DrawHeader names the run on the left and the place in it on the right.

@@ -619,7 +619,7 @@ func (p *Player) Clicked(c screen.Click) {
 		a := p.axes.Of(p.Run, width, p.zoom)
 		p.goTo(a.At(c.X - main.X - pane.LabelWidth + a.Window(p.Pos, width)))
 	case c.In(main) && p.view == views.Ladder && c.Y > main.Y:
-		p.goTo(p.Pos - (main.Y + ladder.Row(p.Pos, main.H) - c.Y))
+		p.goTo(ladder.At(p.listing(main), p.Run, p.Pos, c.Y-main.Y, p.Theme))
 	case c.In(trace):
 		p.goTo(p.eventAt(trace, c.Y-trace.Y))
 	case c.In(main) && p.view == views.Trace:
@@ -787,17 +787,25 @@ func (p *Player) FooterKeys() []key.Binding {
 		list = slices.Insert(list, 0, screen.As(k.NextStep, "course"), k.Compare)
 		named = true
 	}
-	if p.offersHolders() && p.question() == nil { // it is no time to look up what is asked
-		at := 3
-		switch {
-		case p.Run.Ended(p.Pos):
-			at = 1
-		case proven:
-			at = 2
-		}
-		list = slices.Insert(list, min(at, len(list)), screen.As(k.View, p.NextView()))
+	return append(p.stopFirst(p.withView(list, proven), play), p.otherKeys(named, proven)...)
+}
+
+// withView puts the key for the view where it is of use: in another view it is the way on, and the one beside it is the way out.
+func (p *Player) withView(list []key.Binding, proven bool) []key.Binding {
+	at, view := 3, screen.As(p.Keys.View, p.NextView())
+	switch {
+	case p.Run == nil:
+		return list
+	case p.view != views.Timeline:
+		return append(slices.Insert(list, min(1, len(list)), view), screen.As(p.Keys.Close, views.Timeline.String()))
+	case !p.offersHolders() || p.question() != nil: // it is no time to look up what is asked
+		return list
+	case p.Run.Ended(p.Pos):
+		at = 1
+	case proven:
+		at = 2
 	}
-	return append(p.stopFirst(list, play), p.otherKeys(named, proven)...)
+	return slices.Insert(list, min(at, len(list)), view)
 }
 
 // stopFirst puts the key that stops a run before those that go on, while it does so by itself.
