@@ -10,7 +10,6 @@ import (
 
 	"lockstep/scenarios"
 	"lockstep/sim/timeline"
-	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/pane"
 	"lockstep/tui/screen"
@@ -75,10 +74,10 @@ var ways = []way{
 		func(d *Door) screen.OpenMsg { return screen.DecideMsg{} }},
 	{"All runs",
 		func(d *Door) string {
-			return fmt.Sprintf("to look up: %d locks, each under %d misfortunes", len(d.Library.Strategies), len(d.Library.Scenarios))
+			return fmt.Sprintf("to look up: %d locks, each in %d scenarios", len(d.Library.Strategies), len(d.Library.Scenarios))
 		},
 		func(d *Door) string {
-			return "Misfortunes: pauses, crashes, lost messages and so on. Each verdict is computed now."
+			return "Scenarios have pauses, crashes, lost messages and so on. Each verdict is computed now."
 		},
 		func(d *Door) screen.OpenMsg { return screen.RunsMsg{Strategy: d.strategy, Scenario: d.scenario} }},
 }
@@ -271,10 +270,7 @@ func (d *Door) levels() string {
 }
 
 // failures are the violations that the event at the cursor completes.
-func (d *Door) failures() (fresh []*trace.Violation) {
-	_, all := d.run.Breached(d.pos)
-	for _, b := range all {
-		fresh = append(fresh, b.Violation)
-	}
+func (d *Door) failures() []timeline.Breach {
+	_, fresh := d.run.Breached(d.pos)
 	return fresh
 }

@@ -48,10 +48,13 @@ func TestViolationIsOnTheScreen(t *testing.T) {
 		if later == "" || strings.Contains(tuitest.Unwrapped(v), later) {
 			t.Errorf("%v: it tells what the picture does not show yet: %q", size, later)
 		}
-		for _, want := range []string{"FOREIGN RELEASE", "B thinks it has the lock; Redis has no record of it.", "A's DEL removes B's record", "A holds", "B holds", why} {
+		for _, want := range []string{"FOREIGN RELEASE", "B thinks it has the lock; Redis has no record of it.", "breaks a property", "A holds", "B holds", why} {
 			if !strings.Contains(tuitest.Unwrapped(v), want) {
 				t.Errorf("%v: %q is not on the screen:\n%s", size, want, v)
 			}
+		}
+		if n := strings.Count(strings.ToLower(v), "foreign release"); size[1] < tall && n != 1 {
+			t.Errorf("%v: what broke is named %d times:\n%s", size, n, v)
 		}
 		if strings.Contains(v, "more lines") {
 			t.Errorf("%v: the explanation is cut:\n%s", size, v)

@@ -7,7 +7,6 @@ import (
 	"unicode"
 
 	"lockstep/sim/timeline"
-	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/pane"
 )
@@ -90,7 +89,10 @@ func (d *Door) Draw(c *draw.Canvas, r draw.Rectangle) {
 		a := d.axes.Of(d.run, r.W-pane.LabelWidth, 0)
 		drawn := pane.DrawTimeline(c, l.picture, pane.Scene{Timeline: d.run, Pos: d.pos, Axis: a, Column: a.Cols[d.pos], All: a.Width(), Lanes: lanes, Theme: d.Theme, Lit: d.lit()})
 		c.Lines(l.legend, drawn.LegendRows(d.Theme, r.W-2, l.legend.H), 0)
-		d.drawTold(c, l.told, l.guide.Empty())
+		free := d.drawTold(c, l.told, l.guide.Empty())
+		if l.legend.Empty() && free > 0 {
+			c.Lines(draw.Rect(0, l.told.Y+l.told.H-free, r.W, free), drawn.LegendRows(d.Theme, r.W-2, min(free, legendRows)), 0)
+		}
 	}
 }
 
@@ -137,7 +139,7 @@ func (d *Door) drawMenu(c *draw.Canvas, r draw.Rectangle, rows int) {
 func (d *Door) drawOwn(c *draw.Canvas, r draw.Rectangle) {
 	for _, text := range []string{d.ownScript(), d.Rename("A script of your own: lockstep new lesson.yaml writes one; " + d.Keys.Help.Help().Key + " tells the rest."), d.Keys.Help.Help().Key + " tells how to write and to present a script of your own."} {
 		if draw.Width(text) <= r.W-7 {
-			c.Text(r.X+6, r.Y, r.W-7, text, draw.Dim)
+			c.Text(r.X+1, r.Y, r.W-2, text, draw.Dim) // not below the names of the ways in: it is none
 			return
 		}
 	}
@@ -153,8 +155,8 @@ func guideLines(width int) []draw.Line {
 }
 
 // drawTold says what broke and what that is called; where there is room, also which events prove
-// it, and the meaning of the signs.
-func (d *Door) drawTold(c *draw.Canvas, r draw.Rectangle, explained bool) {
+// it, and the meaning of the signs. It returns the rows that are left below.
+func (d *Door) drawTold(c *draw.Canvas, r draw.Rectangle, explained bool) (free int) {
 	band, ink := pane.Holders(d.run, d.pos, d.run.StateAt(d.pos), r.W)
 	if ink != draw.Plain {
 		c.Fill(draw.Rect(r.X, r.Y, r.W, 1), " ", ink)
@@ -170,6 +172,7 @@ func (d *Door) drawTold(c *draw.Canvas, r draw.Rectangle, explained bool) {
 		}
 	}
 	c.Lines(draw.Rect(r.X, r.Y+1, r.W, r.H-1), lines, 0)
+	return r.H - 1 - len(lines)
 }
 
 // detail is how much is told below the picture.
@@ -185,16 +188,21 @@ const (
 // told is the cause of what broke, in the detail that there is room for.
 func (d *Door) told(width int, much detail) []draw.Line {
 	t := draw.Paragraphs{Width: min(width, draw.WidestLine)}
+	why := d.shown(d.Library.Scenarios[d.scenario].Because(d.run.Strategy))
 	for _, v := range d.failures() {
-		t.Add(draw.Breach, "!! ", fmt.Sprintf("%s (%s): %s", v.Code.Name(), v.Code, d.cause(v, much)))
-		if much >= proofs {
-			d.tellEvidence(&t, v)
+		if much == sentences { // the band above has the name
+			if why == "" {
+				t.Add(draw.Plain, "", sentence(v.Text))
+			}
+			continue
 		}
+		t.Add(draw.Breach, "!! ", fmt.Sprintf("%s: %s", v.Code, d.run.Cause(v)))
+		d.tellEvidence(&t, v)
 		if much >= meanings {
 			t.Add(draw.Dim, "   ", sentence(fmt.Sprintf("%s is %s: %s", v.Code, v.Code.Named(), v.Code.Meaning())))
 		}
 	}
-	if why := d.shown(d.Library.Scenarios[d.scenario].Because(d.run.Strategy)); why != "" {
+	if why != "" {
 		t.Add(draw.Plain, "", why)
 	}
 	if much >= everything {
@@ -219,16 +227,8 @@ func (d *Door) shown(why string) string {
 	return said
 }
 
-// cause is how a violation came about: from the beginning on, or the last event of it.
-func (d *Door) cause(v *trace.Violation, much detail) string {
-	if i := slices.IndexFunc(d.run.Breaches, func(b timeline.Breach) bool { return b.Violation == v }); i >= 0 && much >= proofs {
-		return d.run.Cause(d.run.Breaches[i])
-	}
-	return sentence(v.Text)
-}
-
 // tellEvidence lists the events that prove a violation, with their numbers on the ruler.
-func (d *Door) tellEvidence(t *draw.Paragraphs, v *trace.Violation) {
+func (d *Door) tellEvidence(t *draw.Paragraphs, v timeline.Breach) {
 	heads := d.run.Heads(v.Events)
 	for n, seq := range v.Events {
 		e := d.run.Event(d.run.After(seq))

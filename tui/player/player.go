@@ -754,7 +754,7 @@ func (p *Player) FooterKeys() []key.Binding {
 		parts = screen.Pair(k.First, k.Last, "ends")
 	}
 	step := screen.Pair(k.Back, k.Forward, "step")
-	list := []key.Binding{step, k.Violation, play, parts}
+	list := []key.Binding{step, screen.As(k.Violation, "to violation"), play, parts}
 	named := p.Run != nil && p.Remedies.For(p.shown()) != nil // the words do it: see tellStop
 	if named {
 		list = slices.Insert(list, 1, k.Compare)
@@ -797,7 +797,11 @@ func (p *Player) withView(list []key.Binding, proven bool) []key.Binding {
 	case p.Run == nil:
 		return list
 	case p.view != views.Timeline:
-		return append(slices.Insert(list, min(1, len(list)), view), screen.As(p.Keys.Close, views.Timeline.String()))
+		list = slices.Insert(list, min(1, len(list)), view)
+		if p.find.Only+p.find.Query == "" { // else it ends the search first
+			list = append(list, screen.As(p.Keys.Close, views.Timeline.String()))
+		}
+		return list
 	case !p.offersHolders() || p.question() != nil: // it is no time to look up what is asked
 		return list
 	case p.Run.Ended(p.Pos):

@@ -114,7 +114,7 @@ func (m *Runs) drawHeader(c *draw.Canvas, r draw.Rectangle) {
 	}
 	room := r.W - draw.Width(right) - 1
 	n := c.Text(r.X+1, r.Y, room, "All runs", draw.Title)
-	tagline, k := fmt.Sprintf("%d locks, each under %d misfortunes", len(m.Library.Strategies), len(m.Library.Scenarios)), draw.Dim
+	tagline, k := fmt.Sprintf("%d locks, each in %d scenarios", len(m.Library.Strategies), len(m.Library.Scenarios)), draw.Dim
 	if here := "; " + m.Theme.Pointer + " the run just now"; m.came && m.top > 0 && draw.Width(tagline+here) <= room-n-3 {
 		tagline += here // or one would look for the beginning
 	}
@@ -227,7 +227,7 @@ func (m *Runs) drawSight(c *draw.Canvas, r draw.Rectangle) {
 			}
 		}
 	}
-	text := " " + stretch("misfortunes", from, to-from, all)
+	text := " " + stretch("scenarios", from, to-from, all)
 	if folded > 0 {
 		text += fmt.Sprintf(", %d more folded", folded)
 	}

@@ -249,7 +249,7 @@ func (m *Runs) Help() screen.Page {
 	k, g := &m.Keys, &m.Theme.Glyphs
 	p := screen.Page{
 		Title: "all runs",
-		About: "Every way to lock under every misfortune, by the lessons of the course; what the course leaves out is folded. Each cell is a run, made just now, and says " +
+		About: "Every way to lock in every scenario, by the lessons of the course; what the course leaves out is folded. Each cell is a run, made just now, and says " +
 			"the worst that the monitors saw in it; all that they saw, and why, is below. An ok in brackets recommends nothing: the lock already fails at something that " +
 			"every lock has to withstand. A word of a filter keeps the scenarios with it in their names or, if none has it, the locks; a whole word counts before a part of one. What no name has is looked for in what the scenarios show.",
 		Keys: append([]key.Binding{

@@ -311,11 +311,11 @@ func BenchmarkMatrixFrame(b *testing.B) {
 
 // What is wholly in sight is said so, without a number of rows among which headings count.
 func TestSightIsNamed(t *testing.T) {
-	if got, want := stretch("misfortunes", 0, 9, 2), "all misfortunes"; got != want {
+	if got, want := stretch("scenarios", 0, 9, 2), "all scenarios"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	a, _ := openUnknown(t, 80, 24, screen.RunsMsg{})
-	for _, step := range []struct{ keys, want string }{{"g", "misfortunes 1-5 of 39, 36 more folded, locks 1-8 of 31"}, {"G", "-39 of 39, 36 more folded"}, {"/ e v i c t i o n enter", "all misfortunes, "}} {
+	for _, step := range []struct{ keys, want string }{{"g", "scenarios 1-5 of 39, 36 more folded, locks 1-8 of 31"}, {"G", "-39 of 39, 36 more folded"}, {"/ e v i c t i o n enter", "all scenarios, "}} {
 		if a.Press(step.keys); !strings.Contains(sight(a.View()), step.want) {
 			t.Errorf("%s: in sight is %q, want %q", step.keys, sight(a.View()), step.want)
 		}
@@ -431,7 +431,7 @@ func TestFilterOfLocks(t *testing.T) {
 		t.Errorf("a cursor that was moved to %s is on %s", lib.Scenarios[want].Name, lib.Scenarios[sc].Name)
 	}
 	a.Press("/ x y z z y enter")
-	if v := a.View(); !strings.Contains(v, `Nothing has "xyzzy" in its name`) || strings.Contains(v, "enter play") || strings.Contains(v, "all misfortunes") || strings.Contains(v, ": SET") {
+	if v := a.View(); !strings.Contains(v, `Nothing has "xyzzy" in its name`) || strings.Contains(v, "enter play") || strings.Contains(v, "all scenarios") || strings.Contains(v, ": SET") {
 		t.Errorf("nothing is left:\n%s", v)
 	}
 }
