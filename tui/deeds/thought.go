@@ -26,7 +26,7 @@ func (m *Move) Thought() string {
 	case who == "" && m.Pauses:
 		return "what if a client stood still, and time didn't?"
 	case who == "":
-		return "what is due next? Let time pass."
+		return "what happens by itself if you let time pass?"
 	case m.Wakes:
 		return who + " wakes up, and can't know how late it is."
 	case !m.Begun:

@@ -191,7 +191,7 @@ func otherFlaws(lock string) string {
 func (s *Game) tellCodes(t *draw.Paragraphs, codes trace.Verdict) {
 	for _, code := range codes {
 		if code != s.goal {
-			t.Add(draw.Dim, "", fmt.Sprintf("%s, %s: %s.", code, code.Name(), code.Meaning()))
+			t.Add(draw.Dim, "", fmt.Sprintf("%s, %s: %s.", code, code.Name(), draw.Either(meant[code] != "", meant[code], code.Meaning())))
 		}
 	}
 }

@@ -393,7 +393,8 @@ func (s *Game) Paste(text string) {
 // FooterKeys are the keys that work here, the most useful first.
 func (s *Game) FooterKeys() []key.Binding {
 	k := &s.Keys
-	keys := []key.Binding{screen.Bind(k.Enter.Help().Key+" 1-9", "do it", k.Enter.Keys()...), screen.Pair(k.Up, k.Down, "choose"), k.Undo}
+	do := draw.Either(s.at == none, "", k.Enter.Help().Key+" ") + "1-9" // enter does what the cursor is on
+	keys := []key.Binding{screen.Bind(do, "do it", k.Enter.Keys()...), screen.Pair(k.Up, k.Down, draw.Either(s.at == none, "choose, then "+k.Enter.Help().Key, "choose")), k.Undo}
 	if s.quest != nil {
 		keys = append(keys, k.Hint)
 	}

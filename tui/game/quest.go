@@ -77,7 +77,7 @@ type hintMsg struct {
 // Goals are the codes that a game can be played for.
 var Goals = trace.Verdict{trace.OV, trace.DG, trace.SW, trace.FR, trace.PD, trace.FN}
 
-// meant are the goals in words that need no others.
+// meant are the goals in words that need no others, and what may come beside them.
 var meant = map[trace.Code]string{
 	trace.OV: "two clients are inside the critical section at once",
 	trace.DG: "two clients' leases are live at once",
@@ -85,6 +85,7 @@ var meant = map[trace.Code]string{
 	trace.FR: "a client's command removes or changes another's record",
 	trace.PD: "all clients are finished or dead, and a record is left that refuses whoever asks, for ever",
 	trace.FN: "a client is told no although its own record is stored",
+	trace.BD: "for a time nobody could get the lock, though nobody alive held it; no fault of a lock",
 }
 
 // deadlock is the same of PD in a few words, for a row of the least window.
@@ -376,7 +377,7 @@ func (s *Game) outlook(width int) (string, draw.Ink) {
 		return fmt.Sprintf("No longer reachable after your move %d; %s takes a move back.", s.lost(), k.Undo.Help().Key), draw.Breach
 	}
 	if s.here.Depth == 0 {
-		return shortened("Least from here: "+costText(c.ahead, c.hint.Cost)+"; compare yours.", width), draw.Plain
+		return shortened("Least from here: "+costText(c.ahead, c.hint.Cost)+": can you match it?", width), draw.Plain
 	}
 	left := "Least from here: "
 	if before, known := c.distances[s.here.Parent]; known && before.moves == c.ahead {

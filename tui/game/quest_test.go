@@ -318,7 +318,7 @@ func TestHintsKnowWhatCannotBe(t *testing.T) {
 // act is said then, in one row.
 func TestDeadlockSaysWhoIsStillToAct(t *testing.T) {
 	a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
-	for _, want := range []string{"Least from here: 5 moves, 1 fault, 1 switch between clients; compare yours.", " Not won yet: A and B are not finished. Least from here: 4 moves.", " Not won yet: A and B are not finished. Least from here: 3 moves.",
+	for _, want := range []string{"Least from here: 5 moves, 1 fault, 1 switch between clients: can you match it?", " Not won yet: A and B are not finished. Least from here: 4 moves.", " Not won yet: A and B are not finished. Least from here: 3 moves.",
 		" Not won yet: B has still to ask. Least from here: 2 moves.", " Not won yet: B is not finished. Least from here: 1 move."} {
 		if v := a.View(); !strings.Contains(v, want) {
 			t.Errorf("after %d moves there is no %q:\n%s", s.here.Depth, want, v)
@@ -363,7 +363,7 @@ func TestEnterIsSafeOnArrival(t *testing.T) {
 func TestScoreIsAnnounced(t *testing.T) {
 	for _, name := range []string{"setnx-expire.PD.reply-lost", "naive-del.FR.pause"} {
 		a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), name)
-		if want := ": " + costText(s.parMoves, s.par.Cost) + "; compare yours."; !strings.Contains(a.View(), want) {
+		if want := ": " + costText(s.parMoves, s.par.Cost) + ": can you match it?"; !strings.Contains(a.View(), want) {
 			t.Errorf("%s: there is no %q in\n%s", name, want, a.View())
 		}
 	}

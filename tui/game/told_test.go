@@ -24,7 +24,7 @@ func TestGoalReachedStaysInSight(t *testing.T) {
 	read := ""
 	for n := 0; ; n++ {
 		v := a.View()
-		for _, want := range []string{"GOAL REACHED! Level 3 of 14: a permanent deadlock (PD).", " in the end  a last client, the probe, asks for the lock, and again 10y later", "↑↓ read on", "g again"} {
+		for _, want := range []string{"GOAL REACHED! Level 3 of 14: a permanent deadlock (PD).", " in the end  a last client, the probe, asks 3 times, the last time 10y later", "↑↓ read on", "g again"} {
 			if !strings.Contains(v, want) {
 				t.Errorf("after %d lines there is no %q:\n%s", n, want, v)
 			}
@@ -113,7 +113,7 @@ func TestRulesAreInWords(t *testing.T) {
 // A hint leaves something to find; asked for again, it gives the move away.
 func TestFirstHintIsInWords(t *testing.T) {
 	a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
-	for _, want := range []string{"what if A never hears what its command did?", "what is due next? Let time pass.", "A waits for a reply that won't come."} {
+	for _, want := range []string{"what if A never hears what its command did?", "what happens by itself if you let time pass?", "A waits for a reply that won't come."} {
 		at := s.at
 		if a.Press("i"); !strings.HasPrefix(s.Notice, "Hint: "+want) || s.at != at {
 			t.Errorf("at move %d, the first hint is %q, with the cursor at %d", at, s.Notice, s.at)
@@ -476,5 +476,15 @@ func TestALeaseCanPassInOneMove(t *testing.T) {
 	}
 	if a.Press("3"); s.now != was+s.cfg.TTL+time.Second {
 		t.Errorf("it leads from %s to %s", was, s.now)
+	}
+}
+
+// Enter does nothing before the cursor is on a move: the footer names it for the cursor's keys alone.
+func TestFooterBeforeAChoice(t *testing.T) {
+	a, _ := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
+	for _, step := range []struct{ key, want string }{{"", " 1-9 do it  ↑↓ choose, then enter"}, {"down", " enter 1-9 do it  ↑↓ choose  "}} {
+		if a.Press(step.key); !strings.Contains(a.View(), step.want) {
+			t.Errorf("after %q there is no %q:\n%s", step.key, step.want, a.View())
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package picker
 
 import (
+	"fmt"
 	"slices"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -46,7 +47,11 @@ func Compare(app *screen.App, scenario, strategy, pos int) *Picker {
 		if len(spared) == 0 || app.Grid.Spared(scenario, strategy, i) != "" {
 			return ""
 		}
-		return "; it avoids " + trace.List(spared.Strings())
+		var names []string
+		for _, c := range spared {
+			names = append(names, fmt.Sprintf("%s (%s)", c.Name(), c))
+		}
+		return "; it avoids " + trace.List(names)
 	}
 	p.At = (strategy + 1) % len(app.Library.Strategies) // with itself there is nothing to compare
 	return p
