@@ -796,12 +796,10 @@ func (p *Player) withView(list []key.Binding, proven bool) []key.Binding {
 	switch {
 	case p.Run == nil:
 		return list
+	case p.view != views.Timeline && p.find.Only+p.find.Query != "": // esc ends the search first
+		at = 1
 	case p.view != views.Timeline:
-		list = slices.Insert(list, min(1, len(list)), view)
-		if p.find.Only+p.find.Query == "" { // else it ends the search first
-			list = append(list, screen.As(p.Keys.Close, views.Timeline.String()))
-		}
-		return list
+		return append(slices.Insert(list, min(1, len(list)), view), screen.As(p.Keys.Close, views.Timeline.String()))
 	case !p.offersHolders() || p.question() != nil: // it is no time to look up what is asked
 		return list
 	case p.Run.Ended(p.Pos):
