@@ -172,10 +172,48 @@ expect:
 			t.Fatal(err)
 		}
 		out, errs, status := run(t, "", "check", script)
-		for _, want := range []string{"    ~ " + script + `:9: this question says "now" and is asked at `, " nothing is said before the violation (OV): an audience sees it"} {
+		for _, want := range []string{"  ~ " + script + `:9: this question says "now"; it is asked at 0s, while its answer is about 12.004s. Name what has happened by then, such as "when B is at work".`, " nothing is said before the violation (OV): an audience sees it"} {
 			if strings.Contains(out, want) != told || status != 0 || errs != "" {
 				t.Errorf("exit status %d: that there is %q: want %t\n%s%s", status, want, told, out, errs)
 			}
+		}
+	}
+}
+
+// TestCheckNowOfSeveralLocks: the wording that is proposed for a question has to be true under every lock of the script, and a refusal is
+// said to be no error.
+func TestCheckNowOfSeveralLocks(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "my.yaml")
+	text := `title: x
+script:
+  - say: A takes the lock.
+  - run: A
+    to: work
+  - pause: A
+  - wait: 12s
+  - run: B
+    STEP
+  - ask: Whose record does Redis hold now?
+    answer: record
+  - resume: A
+  - run: all
+expect:
+  - {verdict: [SW, OV], under: [setpx-lua], because: x}
+  - {verdict: ok, under: [setnx], because: x}
+`
+	for step, want := range map[string]string{
+		"within: 9s": `under setnx it is asked at 0s, while its answer is about 12.004s; under setpx-lua it is asked at 0s, while its answer is about 13.006s. Name what has happened by then, such as "when B has finished".`,
+		"to: work":   `Write "then", as the instant is put before it. By then: under setnx B has finished; under setpx-lua B is at work.`,
+	} {
+		if err := os.WriteFile(script, []byte(strings.Replace(text, "STEP", step, 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, _, _ := run(t, "", "check", script)
+		if !strings.Contains(out, want) || strings.Count(out, `says "now"`) != 1 {
+			t.Errorf("%s: not %q in\n%s", step, want, out)
+		}
+		if refused := `B was refused, and never came to "work". That is no error: it is what this lock does here.`; step == "to: work" && !strings.Contains(out, refused) {
+			t.Errorf("%s: not %q in\n%s", step, refused, out)
 		}
 	}
 }

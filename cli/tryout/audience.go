@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
+	"time"
 
 	"lockstep/scenarios"
 	"lockstep/sim/timeline"
@@ -13,8 +15,15 @@ import (
 // now is a word of a question that means the instant at which it is asked, and not the one that its answer is about.
 var now = regexp.MustCompile(`(?i)\bnow\b`)
 
-// missing says what those would miss to whom a run is shown: which instant a question is about, and words where something first breaks.
-func missing(s *scenarios.Scenario, t *trace.Trace) (all []string) {
+// late is a question of a script that says "now", where that is not the instant that its answer is about, in a run under a lock.
+type late struct {
+	where, lock     string
+	asked, answered time.Duration
+	done            string // what has happened last by the answer; empty if nothing has
+}
+
+// lates are such questions of a run.
+func lates(s *scenarios.Scenario, t *trace.Trace) (all []late) {
 	run := timeline.New(t)
 	for _, q := range run.QuestionsApart() {
 		if !q.Script {
@@ -22,17 +31,93 @@ func missing(s *scenarios.Scenario, t *trace.Trace) (all []string) {
 		}
 		asked, answered := run.When(q.Pos), run.When(q.Until)
 		if n := noteOf(t, q.Note); n != nil && n.About != "verdict" && asked != answered && now.MatchString(n.Text) {
-			all = append(all, fmt.Sprintf("%s: this question says \"now\" and is asked at %s, while its answer is about %s: name what has happened by then, such as \"when B has asked\".",
-				s.NoteAt(q.Note), trace.Brief(asked), trace.Brief(answered)))
-		}
-	}
-	if len(t.Violations) > 0 {
-		if first := &t.Violations[0]; !told(t, slices.Max(first.Events)) {
-			all = append(all, fmt.Sprintf("at %s: nothing is said before the violation (%s): an audience sees it and isn't told what happens. Put a \"say\" before the step that leads to it.",
-				trace.Brief(first.At), first.Code))
+			all = append(all, late{s.NoteAt(q.Note), t.Strategy, asked, answered, lastDone(run, q.Pos, q.Until)})
 		}
 	}
 	return all
+}
+
+// deeds are what a client has done or suffered after an event, behind its name.
+var deeds = map[trace.Kind]string{
+	trace.KindAcquire: "has asked", trace.KindGranted: "has the lock", trace.KindRefused: "has been refused", trace.KindFailed: "has been told of an error",
+	trace.KindEnter: "is at work", trace.KindLeave: "has done its work", trace.KindReleased: "has released", trace.KindReleaseFailed: "has failed to release",
+	trace.KindDone: "has finished", trace.KindPause: "is paused", trace.KindResume: "goes on", trace.KindCrash: "has crashed",
+}
+
+// lastDone is the last thing that has happened between two positions.
+func lastDone(run *timeline.Timeline, from, to int) string {
+	for pos := to; pos > from; pos-- {
+		switch e := run.Event(pos); {
+		case e.Kind == trace.KindFailover:
+			return "a replica has taken over"
+		case (e.Kind == trace.KindExpire || e.Kind == trace.KindEvict) && slices.ContainsFunc(e.Changes, func(c trace.Change) bool { return c.Key == run.Key }):
+			return "the record is gone"
+		case e.Client != trace.None && deeds[e.Kind] != "":
+			return run.Clients[e.Client] + " " + deeds[e.Kind]
+		}
+	}
+	return ""
+}
+
+// advise says of each question that says "now" what to write, which has to be true under all locks under which it is asked.
+func advise(all []late) (lines []string) {
+	for len(all) > 0 {
+		first := all[0]
+		of := slices.DeleteFunc(slices.Clone(all), func(l late) bool { return l.where != first.where })
+		all = slices.DeleteFunc(all, func(l late) bool { return l.where == first.where })
+		instants, done := apart(of, func(l *late) string {
+			return fmt.Sprintf("it is asked at %s, while its answer is about %s", trace.Brief(l.asked), trace.Brief(l.answered))
+		}), apart(of, func(l *late) string { return either(l.done, "nothing has happened") })
+		text := fmt.Sprintf("%s: this question says \"now\"; %s. ", first.where, instants)
+		if slices.ContainsFunc(of, func(l late) bool { return l.done == "" || l.done != first.done }) {
+			text += fmt.Sprintf("Write \"then\", as the instant is put before it. By then: %s.", done)
+		} else {
+			text += fmt.Sprintf("Name what has happened by then, such as \"when %s\".", done)
+		}
+		lines = append(lines, text)
+	}
+	return lines
+}
+
+// apart says something of all locks once, or, where it differs between them, of each.
+func apart(of []late, what func(*late) string) string {
+	var said, locks []string
+	for i := range of {
+		text := what(&of[i])
+		at := slices.Index(said, text)
+		if at < 0 {
+			said, locks = append(said, text), append(locks, of[i].lock)
+		} else if !slices.Contains(strings.Split(locks[at], ", "), of[i].lock) {
+			locks[at] += ", " + of[i].lock
+		}
+	}
+	if len(said) == 1 {
+		return said[0]
+	}
+	for i := range said {
+		said[i] = "under " + locks[i] + " " + said[i]
+	}
+	return strings.Join(said, "; ")
+}
+
+func either(text, instead string) string {
+	if text == "" {
+		return instead
+	}
+	return text
+}
+
+// unsaid says where a run breaks something first before any words: an audience would miss them. It is empty if it doesn't.
+func unsaid(t *trace.Trace) string {
+	if len(t.Violations) == 0 {
+		return ""
+	}
+	first := &t.Violations[0]
+	if told(t, slices.Max(first.Events)) {
+		return ""
+	}
+	return fmt.Sprintf("at %s: nothing is said before the violation (%s): an audience sees it and isn't told what happens. Put a \"say\" before the step that leads to it.",
+		trace.Brief(first.At), first.Code)
 }
 
 // noteOf is the note of an Index.

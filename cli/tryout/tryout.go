@@ -78,14 +78,15 @@ func Playlist(out io.Writer, path string) (met bool, err error) {
 		title = fmt.Sprintf("%q, ", list.Title)
 	}
 	said, met := fmt.Sprintf("%s: %s%d to present\n", path, title, len(list.Showings)), true
+	var asked []late
 	for _, s := range list.Showings {
-		text, as, err := came(s.Scenario, s.Strategy, s.Strategy.Name+" "+s.Scenario.Name)
+		c, err := came(s.Scenario, s.Strategy, s.Strategy.Name+" "+s.Scenario.Name)
 		if err != nil {
 			return false, err
 		}
-		said, met = said+text, met && as
+		said, met, asked = said+c.text, met && c.met, append(asked, c.asked...)
 	}
-	_, err = io.WriteString(out, said)
+	_, err = io.WriteString(out, said+notes(advise(asked), "  "))
 	return met, err
 }
 
@@ -113,6 +114,7 @@ func Script(out io.Writer, name string) (met bool, err error) {
 func try(s *scenarios.Scenario) (text string, met bool, err error) {
 	text, met = fmt.Sprintf("%s: %q\n", s.Name, s.Title), true
 	locks := 0
+	var asked []late
 	for _, name := range scenarios.StrategyNames() {
 		if _, stated := s.Expect(name); !stated {
 			continue
@@ -121,41 +123,65 @@ func try(s *scenarios.Scenario) (text string, met bool, err error) {
 		if err != nil {
 			return "", false, err
 		}
-		said, as, err := came(s, st, name)
+		c, err := came(s, st, name)
 		if err != nil {
 			return "", false, err
 		}
-		text, met, locks = text+said, met && as, locks+1
+		text, met, locks, asked = text+c.text, met && c.met, locks+1, append(asked, c.asked...)
 	}
 	if locks == 0 {
 		text += fmt.Sprintf("  can be run. It expects nothing of any lock, so there is nothing to compare: lockstep run LOCK %s --plain shows what comes of one.\n", s.Name)
 	}
-	return text, met, nil
+	return text + notes(advise(asked), "  "), met, nil
+}
+
+// notes are lines for the author of a script.
+func notes(lines []string, indent string) (text string) {
+	for _, l := range lines {
+		text += indent + "~ " + l + "\n"
+	}
+	return text
+}
+
+// outcome is what came of a run.
+type outcome struct {
+	text  string
+	met   bool   // it is as expected
+	asked []late // the questions in it that the audience would misunderstand
 }
 
 // came says what came of a run under a label, with the notes for the author of its script, and what those would miss to whom it is shown.
-func came(s *scenarios.Scenario, st strategies.Strategy, label string) (text string, met bool, err error) {
+func came(s *scenarios.Scenario, st strategies.Strategy, label string) (outcome, error) {
 	t, err := s.Run(st, 1)
 	if err != nil {
-		return "", false, err
+		return outcome{}, err
 	}
-	outcome, met := t.Expectation()
+	verdict, met := t.Expectation()
 	switch {
 	case s.Path() == "": // what is expected of it, the program's own tests have compared
-		outcome = t.Verdict().String()
+		verdict = t.Verdict().String()
 	case t.Expected == "":
-		outcome = t.Verdict().String() + ", and nothing is expected"
+		verdict = t.Verdict().String() + ", and nothing is expected"
 	}
-	text = fmt.Sprintf("  %s: %s\n", label, outcome)
+	c := outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict), met: met}
+	if s.Path() == "" {
+		return c, nil
+	}
+	var lines []string
 	for i := range t.Notes {
-		if n := &t.Notes[i]; n.Kind == trace.NoteMissed && s.Path() != "" {
-			text += fmt.Sprintf("    ~ at %s: %s\n", trace.Brief(n.At), n.Prose())
+		n := &t.Notes[i]
+		if n.Kind != trace.NoteMissed {
+			continue
 		}
-	}
-	if s.Path() != "" {
-		for _, what := range missing(s, t) {
-			text += "    ~ " + what + "\n"
+		text := fmt.Sprintf("at %s: %s", trace.Brief(n.At), n.Prose())
+		if n.About == "refused" {
+			text += " That is no error: it is what this lock does here."
 		}
+		lines = append(lines, text)
 	}
-	return text, met, nil
+	if text := unsaid(t); text != "" {
+		lines = append(lines, text)
+	}
+	c.text, c.asked = c.text+notes(lines, "    "), lates(s, t)
+	return c, nil
 }
