@@ -531,14 +531,20 @@ func TestCounterIsNoBetterThanItsServer(t *testing.T) {
 		}
 	}
 	for scenario, lost := range map[string]bool{"failover": true, "failover-wait": true, "split-brain": true, "fence-lost": true, "restart-no-fsync": true, "power-cut": true, "one-node": true, "eviction": false, "server-clock-jump": false} {
-		fences := [2]int64{} // of A and B
-		for _, e := range scenarios.Ran(t, scenario, "fenced").Events {
+		fences, run := [2]int64{}, scenarios.Ran(t, scenario, "fenced") // of A and B
+		for _, e := range run.Events {
 			if e.Kind == trace.KindGranted && e.Client < len(fences) {
 				fences[e.Client] = e.Fence
 			}
 		}
 		if got := fences[1] <= fences[0]; got != lost || fences[0] == 0 {
 			t.Errorf("%s: A and B get %v", scenario, fences)
+		}
+		alike := fmt.Sprintf("both carry number %d, so the store can't tell them apart", fences[0])
+		for _, v := range run.Violations {
+			if late := strings.Contains(v.Text, "has already been there"); late && strings.HasSuffix(v.Text, alike) != (fences[0] == fences[1]) {
+				t.Errorf("%s: A and B get %v, and it is said that %q", scenario, fences, v.Text)
+			}
 		}
 	}
 }

@@ -62,7 +62,7 @@ func (m *Monitor) proveStaleWrite(e trace.Event, with Clients) {
 			if mine := m.s.Clients[e.Client].Lease.Granted; t.Seq < mine || m.s.Clients[t.By.Client].Lease.Granted < mine { // the older grant may be the last that its client was told of
 				newer = "whose record was stored later"
 			}
-			m.report(e.At, trace.SW, fmt.Sprintf("%s writes although %s, %s, has already been there", m.name(e.Client), m.name(t.By.Client), newer), t.Seq, e.Seq)
+			m.report(e.At, trace.SW, fmt.Sprintf("%s writes although %s, %s, has already been there%s", m.name(e.Client), m.name(t.By.Client), newer, m.sameNumber(e, t)), t.Seq, e.Seq)
 			return
 		case mine && !t.Write && t.By.N == e.Acq:
 			read, lost = t.Seq, nil
@@ -71,6 +71,15 @@ func (m *Monitor) proveStaleWrite(e trace.Event, with Clients) {
 		}
 	}
 	m.report(e.At, trace.SW, fmt.Sprintf("%s overwrites what %s wrote since %s read: an update is lost", m.name(e.Client), m.name(lost.By.Client), m.name(e.Client)), read, lost.Seq, e.Seq)
+}
+
+// sameNumber says why a store that checks fencing tokens takes a late write all the same, if its number is that of the newer holder, as
+// where a failover has lost the counter.
+func (m *Monitor) sameNumber(e trace.Event, newer *trace.Touch) string {
+	if e.Fence == 0 || m.s.Acquisition(newer.By.Client) != newer.By || m.s.Clients[newer.By.Client].Lease.Fence != e.Fence {
+		return ""
+	}
+	return fmt.Sprintf(": both carry number %d, so the store can't tell them apart", e.Fence)
 }
 
 // proveBackwards names the query that gave the old version, if there was one, and the

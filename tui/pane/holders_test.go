@@ -8,8 +8,10 @@ import (
 	"testing"
 
 	"lockstep/scenarios"
+	"lockstep/sim/testenv"
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
+	"lockstep/strategies"
 	"lockstep/tui/draw"
 	"lockstep/tui/tuitest"
 )
@@ -51,6 +53,25 @@ func TestTwoBelieversShoutOnlyWhereTheyClash(t *testing.T) {
 	// two leases run, and only one client is inside
 	if got := loud.Clash(gets); got != "DOUBLE GRANT" {
 		t.Errorf("two leases: %q", got)
+	}
+}
+
+// An alarm is whole in the least window: none of the catalogue is cut there.
+func TestAlarmsAreWhole(t *testing.T) {
+	n := -1
+	for _, c := range scenarios.Part(1, func(s *scenarios.Scenario, _ strategies.Strategy) bool {
+		n++
+		return strings.HasPrefix(s.Name, "crash") || testenv.Some(n, 20)
+	}) {
+		if c.Err != nil {
+			t.Fatal(c.Err)
+		}
+		r := timeline.New(c.Trace)
+		for _, b := range r.Breaches {
+			if l, _ := Holders(r, b.Pos, r.StateAt(b.Pos), 80); l.Width() > 80 {
+				t.Errorf("%s under %s, event %d: %q", c.Strategy.Name, c.Scenario.Name, b.Pos, tuitest.LineText(l))
+			}
+		}
 	}
 }
 

@@ -375,7 +375,7 @@ func list(t *draw.Paragraphs, choices []string, form Form) {
 func (z *Quiz) open(t *draw.Paragraphs, q *timeline.Question, pos int) {
 	head, choices := "Asked before: ", z.said(q)
 	if q == z.Takes(pos) {
-		head, choices = "Still open: ", z.choices(q)
+		head, choices = "Still open: ", z.numbers(q)
 	}
 	t.Add(draw.Strong, "? ", strings.TrimSpace(head+z.worded(q, pos)+" "+choices))
 }
