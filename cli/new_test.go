@@ -89,6 +89,20 @@ func TestTemplateShowsItsStory(t *testing.T) {
 	}
 }
 
+// The failover that the template has in comments does what they say, as soon as they are none.
+func TestTemplateHasAFailover(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "mine.yaml")
+	must(t, "", "new", path)
+	_, steps, shown := strings.Cut(content(t, path), "place of the steps above.\n#\n")
+	steps, _, _ = strings.Cut(steps, "\n\n")
+	if err := os.WriteFile(path, []byte("title: x\nsetup: {replicas: 1, lag: 20ms}\nscript:\n"+strings.ReplaceAll(steps, "#", "")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, errs, _ := run(t, "", "run", "setpx-lua", path, "--plain"); !shown || !strings.Contains(out, "lost in the failover") && !strings.Contains(out, "n1 down") || !strings.Contains(out, "DG OV") {
+		t.Errorf("%s%s", out, errs)
+	}
+}
+
 // The template asks about nobody of whom the class has heard nothing: before its question is asked, words have named each client.
 func TestTemplateNamesWhomItAsksAbout(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mine.yaml")

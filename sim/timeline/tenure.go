@@ -100,6 +100,9 @@ func (t *Timeline) listed(all []Stay, pos int, end func(*trace.Event) string) st
 		text := "since " + trace.Brief(t.When(s.First))
 		if s.Next <= pos {
 			text = trace.Brief(t.When(s.First)) + " to " + trace.Brief(t.When(s.Next))
+			if t.When(s.First) == t.When(s.Next) {
+				text = "at " + trace.Brief(t.When(s.First)) + " only"
+			}
 			if why := end(t.Event(s.Next)); why != "" {
 				text += " (" + why + ")"
 			}

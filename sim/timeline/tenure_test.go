@@ -57,6 +57,17 @@ func TestTenuresTellHowTheyEnded(t *testing.T) {
 	}
 }
 
+// A belief that ends in the instant in which it began has one instant.
+func TestTenureOfAnInstant(t *testing.T) {
+	const a = 0
+	r := newRun()
+	r.add(0, trace.KindAcquire, a)
+	r.add(2*second, trace.KindGranted, a, until(trace.Never))
+	r.add(2*second, trace.KindCrash, a)
+	tl := New(&r.Trace)
+	checkTenures(t, tl, tl.Last(), "A: no record; believed at 2s only (crashed)")
+}
+
 func TestPlainListsWhoHeldTheLock(t *testing.T) {
 	var b strings.Builder
 	if err := Plain(&b, &pausePastTTL().Trace); err != nil {

@@ -159,7 +159,7 @@ func (p *Present) rehearse() {
 	case !p.rehearses:
 		p.Notice = "For the room: no notes for the script's author."
 	case p.Run != nil && slices.EqualFunc(without, p.Narration(longestTold, 0), func(a, b draw.Line) bool { return slices.Equal(a, b) }):
-		p.Notice = "Rehearsal: no notes here; elsewhere they are marked ~." + hides
+		p.Notice = "Rehearsal: the script's notes for its author are marked ~; here are none." + hides
 	default:
 		p.Notice = "Rehearsal: notes for the script's author, marked ~." + hides
 	}
@@ -237,7 +237,7 @@ func (p *Present) FooterKeys() []key.Binding {
 	}
 	list = append(append(list, p.GuessKeys()...), screen.As(k.PageUp, "back"), screen.As(k.Source, draw.Either(p.showsCode, "no code", "code")),
 		screen.Pair(k.Back, k.Forward, "event"), k.Violation, k.Compare, screen.Pair(k.In, k.Out, "zoom"), k.Export, k.Help, k.Close, k.Quit)
-	rehearsal := screen.As(k.Teach, draw.Either(p.rehearses, "for the room", "~ notes"))
+	rehearsal := screen.As(k.Teach, draw.Either(p.rehearses, "for the room", "author's notes"))
 	if p.rehearses || p.Pos == 0 && p.showings[p.at].Scenario.Path() != "" { // at the beginning of each run alike, be there notes or not
 		list = slices.Insert(list, len(list)-9, rehearsal)
 	} else {

@@ -233,11 +233,11 @@ func TestExpectationIsTheAuthors(t *testing.T) {
 	const want, none = "Not as expected: ", "The script doesn't say what it expects of naive-del."
 	for note, expected := range map[string]string{want: "expect:\n  - {verdict: ok, under: [naive-del]}\n", none: ""} {
 		a, p := openOwn(t, lateTalk+expected, "naive-del")
-		if !strings.Contains(a.View(), "T ~ notes") {
+		if !strings.Contains(a.View(), "T author's notes") {
 			t.Errorf("the key isn't named:\n%s", a.View())
 		}
 		a.Press("G")
-		if v := tuitest.Unwrapped(a.View()); p.Pos != p.Run.Last() || strings.Contains(v, want) || strings.Contains(v, none) || strings.Contains(v, "T ~ notes") {
+		if v := tuitest.Unwrapped(a.View()); p.Pos != p.Run.Last() || strings.Contains(v, want) || strings.Contains(v, none) || strings.Contains(v, "T author's notes") {
 			t.Errorf("%q: the room is told, or the key is named before it:\n%s", note, a.View())
 		}
 		if a.Press("T"); !strings.Contains(a.View(), "Rehearsal: notes for") {
@@ -864,7 +864,7 @@ func TestRehearsalTellsTheAuthor(t *testing.T) {
 		}
 		return all
 	}
-	if v := through(); strings.Contains(v, note) || !strings.Contains(v, "T ~ notes") {
+	if v := through(); strings.Contains(v, note) || !strings.Contains(v, "T author's notes") {
 		t.Errorf("the room is told, or the key isn't named:\n%s", v)
 	}
 	chapter := regexp.MustCompile(`chapter \d/\d`)

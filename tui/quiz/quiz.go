@@ -297,6 +297,7 @@ func (z *Quiz) ToQuestion(pos, to int) int {
 type Teller struct {
 	Glyphs *draw.Glyphs
 	Enter  string                            // the key that goes on
+	Back   string                            // the key that goes back
 	Score  func(q *timeline.Question) string // of the predictions so far, this one among them
 	Known  func(why string) bool             // it is on the screen already
 	Form   Form                              // of the choices
@@ -322,14 +323,14 @@ func (z *Quiz) Ask(t *draw.Paragraphs, pos int, by *Teller) {
 	for i := range z.all {
 		if o := &z.all[i]; o.Pos == pos && o != q && z.answered(o) {
 			t.Gap()
-			z.open(t, o, pos)
+			z.open(t, o, pos, by)
 		}
 	}
 	t.Gap()
 	text, said := z.worded(q, pos), z.said(q)
 	switch on := by.Enter + " goes on: the run will tell."; {
 	case z.answered(q) && (q.Pos < pos || z.behind[pos]):
-		z.open(t, q, pos)
+		z.open(t, q, pos, by)
 	case said != "":
 		t.Add(draw.Strong, "? ", text)
 		t.Add(draw.Strong, "  ", said+" "+on)
@@ -372,10 +373,14 @@ func list(t *draw.Paragraphs, choices []string, form Form) {
 }
 
 // open says of a question that has been asked before that its answer is still to come, and as long as it takes one, how.
-func (z *Quiz) open(t *draw.Paragraphs, q *timeline.Question, pos int) {
+// The choices are where it was asked: to who has come from there they are no news.
+func (z *Quiz) open(t *draw.Paragraphs, q *timeline.Question, pos int, by *Teller) {
 	head, choices := "Asked before: ", z.said(q)
 	if q == z.Takes(pos) {
-		head, choices = "Still open: ", z.numbers(q)
+		head, choices = "Still open: ", z.choices(q)
+		if q.Pos < pos {
+			choices = fmt.Sprintf("(1-%d; %s goes back to the choices)", len(q.Choices), by.Back)
+		}
 	}
 	t.Add(draw.Strong, "? ", strings.TrimSpace(head+z.worded(q, pos)+" "+choices))
 }
