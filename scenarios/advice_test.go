@@ -255,12 +255,12 @@ func expectAccepted(t *testing.T, d *advice.Advice, rest *advice.Rest, text stri
 func expectKey(t *testing.T, d *advice.Advice, outcome advice.Outcome) {
 	t.Helper()
 	all := told(d, outcome)
-	for want, at := range map[string]int{"one idempotency key, the same in every retry and every client": 1, "the lock only saves work": 1, "before you ask for the lock": len(all) - 2, "keeps it as long as a retry can come": len(all) - 2, "nothing for a change that is computed": d.Shows()} {
+	for want, at := range map[string]int{"one idempotency key, the same in every retry and every client": 2, "the lock only saves work": 2, "before you ask for the lock": len(all) - 2, "keeps it as long as a retry can come": len(all) - 2, "nothing for a change that is computed": d.Shows()} {
 		if !strings.Contains(all[at], want) {
 			t.Errorf("%v: there is no %q in %s", d.Answers, want, all[at])
 		}
 	}
-	saves, why := all[len(all)-1], all[d.Shows()]
+	saves, why, counted := all[len(all)-1], all[d.Shows()], all[len(all)-3]
 	harmless, exceptions, _ := strings.Cut(saves, "With the idempotency key each of these costs work and does no harm")
 	rest := d.Rest(scenarios.Names(), outcome)
 	covered, runs := 0, 0
@@ -289,12 +289,19 @@ func expectKey(t *testing.T, d *advice.Advice, outcome advice.Outcome) {
 	if covered < runs {
 		made = fmt.Sprintf("The idempotency key makes %d of these %d harmless", covered, runs)
 	}
-	if !strings.HasPrefix(why, "Without the idempotency key, every lock fails: "+d.Lock.Name+" in ") || !strings.Contains(why, made) || !strings.Contains(why, fmt.Sprintf("in %d more that no question is about", len(rest.Shown))) {
-		t.Errorf("%v: of %d runs, of which %d are harmless with the key, it is said: %s", d.Answers, runs, covered, why)
+	if !strings.HasPrefix(counted, "In numbers: "+d.Lock.Name+" alone fails in ") || !strings.Contains(counted, made) || !strings.Contains(counted, fmt.Sprintf("in %d more that no question is about", len(rest.Shown))) {
+		t.Errorf("%v: of %d runs, of which %d are harmless with the key, it is said: %s", d.Answers, runs, covered, counted)
+	}
+	if !strings.HasPrefix(why, "Without the idempotency key, every lock fails: two can be at work after a pause past the lease") || strings.ContainsAny(why, "0123456789") ||
+		!strings.Contains(why, "so that a customer pays twice or a change is lost. The key makes that harmless") || strings.Contains(why, "a failover") != (d.Answers[2] == 1) {
+		t.Errorf("%v: it is said why no lock is enough: %s", d.Answers, why)
+	}
+	if or := all[1]; !strings.HasPrefix(or, "Or use fenced, if ") || len(or) >= 80 || strings.Contains(or, "Redis has one server") != (d.Answers[2] == 1) || strings.Contains(or, "a fencing token can be checked") != (d.Answers[1] == 0) {
+		t.Errorf("%v: the other way is no line of its own: %s", d.Answers, or)
 	}
 	rest.Pending = 3
 	early := toldWith(d, rest, outcome)
-	if why := early[d.Shows()]; !strings.HasSuffix(why, "; 3 of the runs that no question is about are still to come.") || !strings.Contains(early[len(early)-1], "isn't known yet: 3 of the runs") ||
+	if counted := early[len(early)-3]; !strings.HasSuffix(counted, "; 3 of the runs that no question is about are still to come.") || !strings.Contains(early[len(early)-1], "isn't known yet: 3 of the runs") ||
 		early[0] != "Still computing: 3 runs to come, so this isn't complete. "+all[0] {
 		t.Errorf("%v: with runs to come it is said: %s", d.Answers, early)
 	}
@@ -406,7 +413,11 @@ func TestHeadlineHasTheCure(t *testing.T) {
 		d := advice.Decide(a, strategies.All(), outcome)
 		headline := d.Headline(false)
 		if d.Enough {
-			if headline != "Use "+d.Lock.Name+"." || len(d.Instead) > 0 {
+			want := "Use " + d.Lock.Name + "."
+			if d.Lock.Fences { // the name alone would be taken for a charge, too
+				want = "Use " + d.Lock.Name + ", but only if its token is checked where the harm is done: a provider's charge or a mail can't check it."
+			}
+			if headline != want || len(d.Instead) > 0 {
 				t.Errorf("%v: %s", a, headline)
 			}
 			continue
@@ -497,9 +508,12 @@ func TestNumbersOfRuns(t *testing.T) {
 		for _, whole := range []bool{false, true} {
 			said, details := d.Text(&rest, outcome, func(s string) string { return s }, whole)
 			text := strings.Join(append(said, details...), " ")
-			want := fmt.Sprintf("Without the idempotency key, every lock fails: %s in %d of the %d runs that your answers call for, by stale write (SW: a customer pays twice or a change is lost)", d.Lock.Name, failed, len(d.Runs))
+			want := fmt.Sprintf("In numbers: %s alone fails in %d of the %d runs that your answers call for, by stale write (SW: a customer pays twice or a change is lost)", d.Lock.Name, failed, len(d.Runs))
 			if d.Enough {
 				want = fmt.Sprintf("It withstands all %d runs that your answers call for, with no harm by your answers", len(d.Runs))
+			}
+			if !whole && !d.Enough {
+				want = "every lock fails" // the list of runs has the numbers
 			}
 			if !strings.Contains(text, want) || d.Enough != (failed == 0) {
 				t.Errorf("%v: %d runs, of which %d fail: %s", a, len(d.Runs), failed, text)

@@ -98,7 +98,7 @@ var Questions = [3]Question{
 			accepts:   []acceptance{{codes: trace.Verdict{trace.DG}, scenarios: []string{eviction, jump}, where: "where the lock's record alone is evicted or a server's clock jumps", why: "the counter of tokens is left, so a late write is refused", fits: fences}},
 			scenarios: []string{minted, "pause-replies-in-flight"}},
 	}},
-	{Name: "servers", Text: "Redis has", Hint: "A replica hears of a lock later: a failover to it can lose the lock.", Answers: []Answer{
+	{Name: "servers", Text: "Redis has", Hint: "Only with replicas can a failover lose the lock: they hear of it later.", Answers: []Answer{
 		{Name: "one", Text: "one server", Example: "a Redis without replicas; while it is down, nobody gets the lock",
 			suits:   "run on one server",
 			fits:    func(s strategies.Strategy) bool { return s.Nodes == 1 && s.Replicas == 0 },

@@ -44,7 +44,7 @@ func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) st
 	}
 	said = []string{rest.Incomplete() + a.Headline(true)}
 	if !a.Enough {
-		why := slices.DeleteFunc([]string{a.counterLost(name), a.fails(rest)}, func(s string) bool { return s == "" })
+		why := slices.DeleteFunc([]string{a.counterLost(name), a.fails()}, func(s string) bool { return s == "" })
 		cured := a.Cured() != ""
 		var alternatives []string
 		for n := range a.Instead {
@@ -53,14 +53,21 @@ func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) st
 			}
 		}
 		if !cured {
-			return slices.Concat(said, alternatives, why), nil
+			return slices.Concat(said, alternatives, why), []string{a.counted(rest)}
+		}
+		if or := a.orElse(); or != "" {
+			said = append(said, or)
 		}
 		cure := a.Instead[0].answer(0)
-		return slices.Concat(said, []string{sentence(cure.remedy)}, why, alternatives), []string{cure.limits, a.saves(rest)}
+		details = []string{cure.limits, a.saves(rest)}
+		if whole { // a list of the runs has the numbers, too
+			details = slices.Insert(details, 0, a.counted(rest))
+		}
+		return slices.Concat(said, []string{sentence(cure.remedy)}, why, alternatives), details
 	}
 	said = append(said, a.Unspoken(rest, outcome, name))
-	if outside := a.outside(whole); outside != "" {
-		said = append(said, outside)
+	if a.guards() {
+		said = append(said, "Give what can't check the token an idempotency key, so that a second one has no effect.")
 	}
 	if unwanted := where(a.Runs, func(r *Run) trace.Verdict { return r.Unwanted }, name); unwanted != "" {
 		said = append(said, "Its price: "+unwanted+".")
@@ -78,7 +85,7 @@ func (a *Advice) Shows() int {
 	if a.Enough {
 		return 1
 	}
-	return 1 + pick(a.Cured() != "", 1, len(a.Instead)) + pick(a.fenced() != nil, 1, 0)
+	return 1 + pick(a.Cured() != "", 1, len(a.Instead)) + pick(a.orElse() != "", 1, 0) + pick(a.fenced() != nil, 1, 0)
 }
 
 // fenced is the lock with tokens that comes nearest where the resource checks them, and loses their counter in a failover: nil if there is none.
@@ -104,13 +111,34 @@ func (a *Advice) counterLost(name func(scenario string) string) string {
 		"the same number as the one before, or a lower one, and the resource takes a late write: %s shows %s under %s.", f.Lock.Name, named(f.By.Broken), name(f.By.Scenario))
 }
 
-// Headline says what to use: one lock, or, where none is enough alone, that with which one is. It can say what
-// kind of lock it is.
+// orElse is the first lock that is enough with other answers, in a line: where the list of runs leaves the text few, it is not to be missed.
+// It is empty if there is none beside the one of the headline.
+func (a *Advice) orElse() string {
+	if a.Cured() == "" || len(a.Instead) < 2 {
+		return ""
+	}
+	i := &a.Instead[1]
+	var answers []string
+	for n, q := range i.Changed {
+		text := Questions[q].Text
+		if strings.HasPrefix(text, "A ") {
+			text = "a" + text[1:]
+		}
+		answers = append(answers, text+" "+i.answer(n).Text)
+	}
+	return fmt.Sprintf("Or use %s, if %s.", i.Lock.Name, trace.List(answers))
+}
+
+// Headline says what to use: one lock, or, where none is enough alone, that with which one is; and of a token that it has to be checked. It
+// can say what kind of lock it is.
 func (a *Advice) Headline(summary bool) string {
 	text := ""
 	switch cured := a.Cured(); {
 	case a.Enough:
 		text = "Use " + a.Lock.Name
+		if a.guards() {
+			text += ", but only if its token is checked where the harm is done: a provider's charge or a mail can't check it"
+		}
 	case cured == "":
 		return "No lock alone is enough."
 	default:
@@ -189,16 +217,31 @@ func (r *Rest) toCome() string {
 	return fmt.Sprintf("%d of the runs that no question is about %s still to come", r.Pending, pick(r.Pending == 1, "is", "are"))
 }
 
-// fails says of a lock that isn't enough where it fails and to what that comes, that no other would do better, and what that which makes
-// it enough changes: the runs that are listed are its own.
-func (a *Advice) fails(rest *Rest) string {
+// fails says after what every lock fails, by the answers, to what that comes, and what that which makes one enough changes.
+func (a *Advice) fails() string {
+	mishaps, _ := a.Mishaps(slices.DeleteFunc(slices.Clone(a.Runs), func(r Run) bool { return len(r.Broken) == 0 }))
+	for i, m := range mishaps {
+		mishaps[i] = pick(m == "a pause", "a pause past the lease", m)
+	}
+	text := fmt.Sprintf("%s, every lock fails: two can be at work after %s", pick(a.Cured() != "", "Without the idempotency key", "Alone"), either(mishaps))
+	if damage := a.damage(); damage != "" {
+		text += ", so that " + damage
+	}
+	if a.Cured() != "" {
+		text += ". The key makes that harmless, as far as the same thing is done twice; it does nothing for a change that is computed from what was read, such as a new balance"
+	}
+	return text + "."
+}
+
+// counted is in how many runs a lock fails that isn't enough, and in how many of those that does no harm with that which makes it enough: the
+// runs that are listed are its own.
+func (a *Advice) counted(rest *Rest) string {
 	var codes trace.Verdict
 	for _, r := range a.Runs {
 		codes = append(codes, r.Broken[:min(len(r.Broken), 1)]...)
 	}
 	codes = slices.Compact(codes.Sorted())
-	alone := pick(a.Cured() != "", "Without the idempotency key", "Alone")
-	text := fmt.Sprintf("%s, every lock fails: %s in %d of the %d runs that your answers call for, by %s", alone, a.Lock.Name, (&candidate{a.Lock, a.Runs}).failed(), len(a.Runs), a.harm(codes))
+	text := fmt.Sprintf("In numbers: %s alone fails in %d of the %d runs that your answers call for, by %s", a.Lock.Name, (&candidate{a.Lock, a.Runs}).failed(), len(a.Runs), a.harm(codes))
 	n := len(rest.Shown)
 	switch {
 	case rest.Pending > 0:
@@ -208,7 +251,7 @@ func (a *Advice) fails(rest *Rest) string {
 	}
 	if covered, left := a.byCure(rest); a.Cured() != "" {
 		all := len(covered) + len(left)
-		text += fmt.Sprintf(". The idempotency key makes %s harmless, as far as the same thing is done twice; it does nothing for a change that is computed from what was read, such as a new balance", pick(len(left) == 0, fmt.Sprintf("all %d", all), fmt.Sprintf("%d of these %d", len(covered), all)))
+		text += fmt.Sprintf(". The idempotency key makes %s harmless", pick(len(left) == 0, fmt.Sprintf("all %d", all), fmt.Sprintf("%d of these %d", len(covered), all)))
 	}
 	return text + "."
 }
@@ -453,16 +496,9 @@ func (a *Answer) Requires(locks []strategies.Strategy, titles func(names []strin
 	return strings.Join(all, " ")
 }
 
-// outside says what a fencing token doesn't protect, where a second effect does harm. It is empty for locks without tokens: that
-// a receiver can ignore a second request is among the other answers then.
-func (a *Advice) outside(whole bool) string {
-	if !a.Lock.Fences || !slices.Contains(a.Answers.Forbids(), trace.SW) {
-		return ""
-	}
-	if !whole {
-		return "The token protects only what checks it; give the rest, a provider's charge or a mail, an idempotency key."
-	}
-	return "The token protects only what checks it: your table, and not a provider's charge or a mail. Give these an idempotency key, so that a second one has no effect."
+// guards reports whether harm is kept away by the token of the lock, so that it protects nothing by which it isn't checked.
+func (a *Advice) guards() bool {
+	return a.Lock.Fences && slices.Contains(a.Answers.Forbids(), trace.SW)
 }
 
 // Unspoken says on which conditions a lock is enough, by the runs that no question is

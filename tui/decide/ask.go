@@ -64,6 +64,7 @@ func (d *Decide) possible(question, answer int) (all []advice.Answers) {
 type leads struct {
 	locks []string
 	none  bool
+	cured []string // those with what makes one enough, where none is
 }
 
 // leads is where an answer leads, by the answers to the other questions, as far as they are given.
@@ -74,6 +75,9 @@ func (d *Decide) leads(question, answer int) (all leads) {
 			return leads{}
 		case !l.enough:
 			all.none = true
+			if !slices.Contains(all.cured, l.cured) {
+				all.cured = append(all.cured, l.cured)
+			}
 		case !slices.Contains(all.locks, l.lock):
 			all.locks = append(all.locks, l.lock)
 		}
@@ -114,6 +118,9 @@ func (l leads) sentence(open bool) string {
 	whatever := draw.Either(open, ", whatever the other answers", "")
 	switch {
 	case l.locks == nil:
+		if !open && len(l.cured) == 1 && l.cured[0] != "" { // by that the answers to the last question differ
+			return "None alone is enough then: " + l.cured[0]
+		}
 		return "N" + nothing[1:] + " then" + whatever
 	case l.none:
 		return undecided + ": with some, " + l.either() + " is enough; with others, no lock alone is"

@@ -189,10 +189,13 @@ func (d *Decide) toAsk() (n int) {
 	return n
 }
 
-// number answers the question at the cursor by the number of an answer, and goes on to the next open one, so that numbers in
+// number answers the question at the cursor, or from the runs the one at which it was last, by the number of an answer, and goes on to the next open one, so that numbers in
 // a row answer in a row. Where there was another answer it says so: it could be changed unnoticed otherwise.
 func (d *Decide) number(answer int) {
-	if d.at >= questions || answer >= len(advice.Questions[d.at].Answers) {
+	if d.at >= questions {
+		d.at = d.asked
+	}
+	if answer >= len(advice.Questions[d.at].Answers) {
 		d.choose(answer)
 		return
 	}

@@ -367,7 +367,12 @@ func TestArrowsAnswerOneQuestion(t *testing.T) {
 		}
 		a.Press("enter")
 		was := d.answers
-		a.Press("right")
+		if a.Press("2"); d.at != 1 || d.answers[1] != 1 { // it goes on answering the question at which the cursor was last
+			t.Errorf("%v: a number at the runs answers %v, at %d", size, d.answers, d.at)
+		}
+		d.answers = was
+		_ = a.View() // lists the runs
+		a.Press("enter right")
 		if v := a.View(); d.answers != was || d.at != questions || !strings.Contains(v, "esc goes back to them") || !strings.Contains(v, "esc the questions") {
 			t.Errorf("%v: an arrow at the runs, at %d:\n%s", size, d.at, v)
 		}
@@ -461,11 +466,11 @@ func TestPagesAreOfTheText(t *testing.T) {
 	if !strings.Contains(v, "lines above: pgup") {
 		t.Errorf("no key for the text above:\n%s", v)
 	}
-	if a.Press("pgup pgup pgup"); d.at != 2 || !strings.Contains(a.View(), "No lock alone is enough") {
+	if a.Press("pgup pgup pgup pgup"); d.at != 2 || !strings.Contains(a.View(), "No lock alone is enough") {
 		t.Errorf("back at its beginning, at %d:\n%s", d.at, a.View())
 	}
 	a.Press("pgdown left")
-	if v := a.View(); d.above != 0 || !strings.Contains(v, "Use fenced.") {
+	if v := a.View(); d.above != 0 || !strings.Contains(v, "Use fenced, but only if its token is checked") {
 		t.Errorf("another answer begins with line %d:\n%s", d.above, v)
 	}
 	a.Press("enter")
@@ -861,10 +866,10 @@ func TestReasonsBeginInOneColumn(t *testing.T) {
 
 // The least window has room for what the signs of the runs mean: where a key makes the lock enough, what they mean without it.
 func TestSignsAreExplained(t *testing.T) {
-	for keys, whose := range map[string]string{"home 1 down 1 down 1": "by your answers", "home 2 down 1 down 1": "with the lock alone"} {
+	for keys, whose := range map[string]string{"home 1 down 1 down 1": "by your answers: ✓ ok  ~ harmless  ✗ harmful", "home 2 down 1 down 1": "  ✓ ok  ~ harmless  ✗ harmful without the key"} {
 		a, _ := open(t, 80, 24)
 		a.Press(keys)
-		if v := a.View(); !strings.Contains(v, whose+": ✓ ok  ~ harmless  ✗ harmful") || strings.Contains(v, "Your answers: no harm in all ") != strings.HasPrefix(keys, "home 1") {
+		if v := a.View(); !strings.Contains(v, whose) || strings.Contains(v, "Your answers: no harm in all ") != strings.HasPrefix(keys, "home 1") {
 			t.Errorf("%s: the signs aren't explained:\n%s", keys, v)
 		}
 	}

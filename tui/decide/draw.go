@@ -124,11 +124,12 @@ func (d *Decide) drawText(c *draw.Canvas, r draw.Rectangle, lines []draw.Line) {
 // Where a lock is recommended with an idempotency key, they are about the lock alone: with that key most of what breaks does no harm.
 func (d *Decide) drawSigns(c *draw.Canvas, r draw.Rectangle, taken int, cured bool) {
 	g := &d.Theme.Glyphs
-	signs := "by your answers"
+	signs := g.Granted + " ok  " + g.Mild + " harmless  " + g.Bad + " harmful"
 	if cured {
-		signs = "with the lock alone"
+		signs += " without the key"
+	} else {
+		signs = "by your answers: " + signs
 	}
-	signs += ": " + g.Granted + " ok  " + g.Mild + " harmless  " + g.Bad + " harmful"
 	if n := draw.Width(signs); taken+n+1 < r.W {
 		c.Text(r.X+r.W-1-n, r.Y, n, signs, draw.Dim)
 	}
@@ -256,7 +257,7 @@ func (d *Decide) told(a *advice.Advice, rest *advice.Rest, b brevity) []string {
 			if beyond := a.Beyond(d.listed); beyond != "" {
 				text += " " + beyond
 			}
-			text += " " + d.Keys.Evidence.Help().Key + " lists the conditions."
+			text += fmt.Sprintf(" %s lists the conditions (lockstep explain claim %d).", d.Keys.Evidence.Help().Key, n)
 		}
 		all = append(all, text)
 	}
