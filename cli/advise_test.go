@@ -30,7 +30,7 @@ func TestAdvise(t *testing.T) {
 		}
 	}
 	for i, tt := range []struct{ for_, token, servers, lock, runs string }{
-		{"correctness", "yes", "separate", "Use fenced. It is SET NX PX and INCR", "pause-past-ttl"},
+		{"correctness", "yes", "separate", "Use fenced, but only if its token is checked where the harm is done", "pause-past-ttl"},
 		{"efficiency", "no", "one", "Use setpx-lua. It is ", "late-release"},
 		{"correctness", "no", "separate", "No lock alone is enough: use redlock with an idempotency key.\n", "minority-down"},
 	} {
