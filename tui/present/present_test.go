@@ -850,6 +850,23 @@ func TestChangedFileKeepsThePlace(t *testing.T) {
 	}
 }
 
+// A question that is left open is named at the later stops, with the key to its choices, and not with these: they are where it was asked.
+func TestOpenQuestionIsShort(t *testing.T) {
+	a, p := openOwn(t, "title: Own\nscript:\n  - ask: What will come of this?\n    answer: verdict\n  - run: A\n  - say: Next.\n  - run: B\n", "naive-del")
+	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, "1 nothing goes wrong") {
+		t.Fatalf("no choices where it is asked:\n%s", a.View())
+	}
+	for p.Pos == 0 {
+		a.Press("enter")
+	}
+	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, tuitest.Unwrapped("pgup goes back to the choices)")) || !strings.Contains(v, tuitest.Unwrapped("Still open: What will come of this? (1-")) || strings.Contains(v, "1 nothing goes wrong") {
+		t.Errorf("at %d:\n%s", p.Pos, a.View())
+	}
+	if a.Press("pgup"); !strings.Contains(tuitest.Unwrapped(a.View()), "1 nothing goes wrong") {
+		t.Errorf("the key doesn't lead to the choices:\n%s", a.View())
+	}
+}
+
 // What is for the author of a script is told to nobody, unless the key asks for it that the footer names; and in the runs that
 // follow, until it is asked away.
 func TestRehearsalTellsTheAuthor(t *testing.T) {
