@@ -323,7 +323,7 @@ func TestWholeProgram(t *testing.T) {
 		{"\r", []string{"The least schedule with a"}},
 		{"!", []string{"!! "}},
 		{"\x1b", []string{"All schedules"}},
-		{"b", []string{"Break it: ", "Goal: ", "Least from here"}},
+		{"b", []string{"Break it: ", "Goal: ", "can you match it?"}},
 		{"i", []string{"again names the move"}},
 		{"i", []string{"Hint: "}},
 		{"\r", []string{"So far "}},
