@@ -66,7 +66,11 @@ func entryOf(pc uintptr) entry {
 
 // depth is in how many function literals a function is, or is itself; 0 if it is declared.
 func (e *entry) depth() (n int) {
-	for _, part := range slices.Backward(strings.Split(e.name(), ".")) {
+	parts := strings.Split(e.name(), ".")
+	if len(parts) > 2 && parts[0] == "init" && !strings.HasPrefix(parts[1], "func") { // "init.1.func2" is in a package's second func init
+		parts = parts[2:]
+	}
+	for _, part := range slices.Backward(parts) {
 		if !literal.MatchString(part) {
 			break
 		}
