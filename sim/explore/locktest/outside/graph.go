@@ -66,11 +66,7 @@ func entryOf(pc uintptr) entry {
 
 // depth is in how many function literals a function is, or is itself; 0 if it is declared.
 func (e *entry) depth() (n int) {
-	parts := strings.Split(e.name(), ".")
-	if len(parts) > 2 && parts[0] == "init" && !strings.HasPrefix(parts[1], "func") { // "init.1.func2" is in a package's second func init
-		parts = parts[2:]
-	}
-	for _, part := range slices.Backward(parts) {
+	for _, part := range slices.Backward(strings.Split(numbered.ReplaceAllString(e.name(), "init"), ".")) {
 		if !literal.MatchString(part) {
 			break
 		}
@@ -82,6 +78,9 @@ func (e *entry) depth() (n int) {
 // literal is how the compiler names a function literal, which it may also call after a function that it has
 // compiled into another.
 var literal = regexp.MustCompile(`^(func)?[0-9]+$`)
+
+// numbered is how the compiler names one of a package's functions init.
+var numbered = regexp.MustCompile(`\binit\.[0-9]+\b`)
 
 func (e *entry) pkg() string {
 	slash := strings.LastIndexByte(e.bare(), '/') + 1
