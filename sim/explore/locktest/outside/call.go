@@ -182,7 +182,8 @@ func (w *walker) external(i ssa.CallInstruction, fn *ssa.Function, args []ssa.Va
 		pkg = obj.Pkg().Path()
 	}
 	if what == "" {
-		w.handed(i, pkg, fn.Name(), args)
+		name, _, _ := strings.Cut(fn.Name(), "[") // without the arguments of its types
+		w.handed(i, pkg, name, args)
 	}
 }
 
@@ -190,12 +191,13 @@ func (w *walker) external(i ssa.CallInstruction, fn *ssa.Function, args []ssa.Va
 func (w *walker) handed(i ssa.CallInstruction, pkg, name string, args []ssa.Value) {
 	w.escape(i, args)
 	if !reading(pkg, name) {
-		for _, a := range args {
-			switch a.Type().Underlying().(type) {
-			case *types.Pointer, *types.Map, *types.Slice, *types.Chan:
-				w.writes(a, w.at(i), i)
-			}
-		}
+		w.filled(i, pkg, args)
+	}
+	switch {
+	case pkg == "errors" && name == "As": // the error, or one in it, is put where the other argument says
+		w.copy(w.node(args[0], i), w.remembered(args[1]), nil)
+	case pkg == "sync" && strings.HasPrefix(name, "OnceValue") && w.level == outer:
+		w.once(i, args[0])
 	}
 	v := i.Value()
 	if v == nil && len(args) == 0 || ours(pkg) {
@@ -222,6 +224,51 @@ func (w *walker) handed(i ssa.CallInstruction, pkg, name string, args []ssa.Valu
 			w.hide(v.Type())
 		}
 	}
+}
+
+// filled notes that code which isn't known changes memory that it is handed.
+func (w *walker) filled(i ssa.CallInstruction, pkg string, args []ssa.Value) {
+	for _, a := range args {
+		switch t := a.Type().Underlying().(type) {
+		case *types.Pointer, *types.Map, *types.Chan:
+			w.writes(a, w.at(i), i)
+		case *types.Slice:
+			w.writes(a, w.at(i), i)
+			if pkg == "fmt" { // what Sscan reads into
+				w.changes(w.remembered(a), w.at(i))
+			}
+		case *types.Interface:
+			if strings.HasPrefix(pkg, "encoding/") { // such as what Unmarshal is given
+				w.writes(a, w.at(i), i)
+			}
+		case *types.Struct:
+			if pkg == "reflect" && t.NumFields() > 0 { // a Value that is set
+				w.writes(a, w.at(i), i)
+			}
+		}
+	}
+}
+
+// once marks what a function returns as shared: sync.OnceValue keeps that for all who ask.
+func (w *walker) once(i ssa.CallInstruction, f ssa.Value) {
+	t := thing{shared: "that sync.OnceValue keeps"}
+	if v := i.Value(); v != nil {
+		for _, by := range *v.Referrers() {
+			if s, is := by.(*ssa.Store); is {
+				t.shared = s.Addr.Name()
+			}
+		}
+	}
+	w.listen(w.node(f, i), func(made thing) {
+		if made.fn == nil {
+			return
+		}
+		for n := range made.fn.Signature.Results().Len() {
+			if holds(made.fn.Signature.Results().At(n).Type(), t) {
+				w.put(w.reader.returned(place{result{made.fn, n}, false}), t)
+			}
+		}
+	})
 }
 
 // escape has code that isn't known call whatever it is handed.
@@ -343,7 +390,15 @@ func (w *walker) writes(to ssa.Value, at token.Pos, i ssa.Instruction) {
 	if !at.IsValid() {
 		at = w.at(i)
 	}
-	w.listen(w.value(to), func(t thing) {
+	w.changes(w.value(to), at)
+}
+
+// changes notes that code changes what the values at a node lead to, if that is shared.
+func (w *walker) changes(n *node, at token.Pos) {
+	if w.level == outer {
+		return
+	}
+	w.listen(n, func(t thing) {
 		if t.shared != "" {
 			w.use(at, "the variable "+t.shared, aGlobal)
 		}

@@ -30,7 +30,8 @@
 // for the order of a map, the search finds that it isn't deterministic wherever it runs that code again.
 //
 // Not seen are the machine's time zone in what package time prints, memory that append writes behind the end of a
-// shared slice, and what is in a panic's value. A log that is written has no influence on a lock, and is no use.
+// shared slice, a context of all locks that one of them cancels, what a logger of all locks has written, and what is in
+// a panic's value. A log that is written has no influence on a lock, and is no use.
 package outside
 
 import (

@@ -57,6 +57,9 @@ var functions = map[string]map[string]string{
 		"Select", aRaw),
 	"path/filepath": all("Glob Walk WalkDir EvalSymlinks Abs", aWorld),
 	"crypto/tls":    all("Dial DialWithDialer Listen Dialer.Dial Dialer.DialContext LoadX509KeyPair", aWorld),
+	"log":           all("Prefix Flags Writer", aGlobal),
+	"expvar":        all("Get Do Int.Value Int.String Float.Value Float.String String.Value String.String Map.Get Map.Do Map.String", aGlobal),
+	"flag":          all("Arg Args NArg NFlag Lookup Set Parse Parsed Visit VisitAll CommandLine", aSetting),
 	simulator:       all("NewSystemClock SystemClock.Now SystemClock.Monotonic SystemClock.Sleep", aClock, "RandomToken", aDraw, "Goroutine", "virtual time doesn't reach it: start threads by Options.Go"),
 	"net": all("Dial DialTimeout DialIP DialTCP DialUDP DialUnix Dialer.Dial Dialer.DialContext Listen ListenIP ListenTCP ListenUDP ListenUnix ListenPacket ListenConfig.Listen "+
 		"LookupHost LookupIP LookupAddr LookupCNAME LookupTXT LookupSRV LookupMX LookupNS LookupPort Resolver.LookupHost Resolver.LookupIP Resolver.LookupIPAddr "+

@@ -1,0 +1,112 @@
+package outside_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"expvar"
+	"fmt"
+	"log"
+	"maps"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+
+	"lockstep/sim/testenv"
+	"lockstep/strategies"
+)
+
+// Variables of a package, in which its locks could count how often they were refused.
+var (
+	streaks      = map[string]int{}
+	order        = []int{2, 1}
+	parsed       struct{ N int }
+	scanned      int
+	byReflection int
+	errTaken     error = &taken{}
+	lazy               = sync.OnceValue(func() *taken { return &taken{} })
+	lazily             = sync.OnceValues(func() (*taken, error) { return &taken{}, nil })
+)
+
+type taken struct{ n int }
+
+func (e *taken) Error() string { return "taken" }
+
+// bump counts for all who have it.
+func bump(e *taken) { e.n++ } // want the variable lazy
+
+// several have what a library function changes, or keeps.
+var several = map[string]struct {
+	lock constructor
+	want string
+}{
+	"generic functions": {func(nodes, string, options) strategies.Lock {
+		return asks(func(context.Context) {
+			maps.Copy(streaks, map[string]int{"a": 1}) // want the variable streaks
+			slices.Reverse(order)                      // want the variable order
+			_, _ = slices.Max(order), maps.Clone(streaks)
+		})
+	}, "the variable order, the variable streaks"},
+	"what is read into": {func(nodes, string, options) strategies.Lock {
+		return asks(func(context.Context) {
+			_ = json.Unmarshal([]byte(`{"N":1}`), &parsed) // want the variable parsed
+			_, _ = fmt.Sscan("1", &scanned)                // want the variable scanned
+			_, _ = json.Marshal(&parsed)
+		})
+	}, "the variable parsed, the variable scanned"},
+	"reflection": {func(nodes, string, options) strategies.Lock {
+		return asks(func(context.Context) {
+			v := reflect.ValueOf(&byReflection).Elem()
+			v.SetInt(v.Int() + 1) // want the variable byReflection
+		})
+	}, "the variable byReflection"},
+	"an error of all": {func(nodes, string, options) strategies.Lock {
+		return asks(func(context.Context) {
+			var e *taken
+			if errors.As(fmt.Errorf("asked: %w", errTaken), &e) {
+				e.n++ // want the variable errTaken
+			}
+		})
+	}, "the variable errTaken"},
+	"made when it is asked for": {func(nodes, string, options) strategies.Lock { return asks(func(context.Context) { bump(lazy()) }) }, "the variable lazy"},
+	"made for one lock": {func(nodes, string, options) strategies.Lock {
+		return asks(func(context.Context) { sync.OnceValue(func() *taken { return &taken{} })().n++ })
+	}, ""},
+	"two that are made": {func(nodes, string, options) strategies.Lock {
+		return asks(func(context.Context) {
+			c, _ := lazily()
+			c.n++ // want the variable lazily
+		})
+	}, "the variable lazily"},
+	"of the process": {func(nodes, string, options) strategies.Lock {
+		return asks(func(context.Context) {
+			_ = expvar.Get("refusals") // want expvar.Get
+			_ = log.Prefix()           // want log.Prefix
+		})
+	}, "expvar.Get, log.Prefix"},
+}
+
+// inits is filled as tables of locks are.
+var inits = map[string]constructor{}
+
+func init() { streaks["a"] = 0 }
+
+func init() {
+	add := func(name string, f func(context.Context)) {
+		inits[name] = func(nodes, string, options) strategies.Lock { return asks(f) }
+	}
+	add("plain", func(context.Context) {})
+	add("counts", func(context.Context) { order[0]++ }) // want the variable order
+}
+
+// TestSeveral: memory that all locks of a program share is found behind Go's own functions.
+func TestSeveral(t *testing.T) {
+	testenv.LongRaced(t)
+	for name, c := range several {
+		t.Run(name, func(t *testing.T) {
+			finds(t, strategies.Strategy{Nodes: 1, New: c.lock}, c.want)
+		})
+	}
+	finds(t, strategies.Strategy{Nodes: 1, New: inits["counts"]}, "the variable order")
+}
