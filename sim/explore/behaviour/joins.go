@@ -6,11 +6,13 @@ import (
 )
 
 // Of all joins, so many are tried, with so many ways to go on, in each of which a client performs
-// so many operations at most.
+// so many operations at most. A few go on for longer, as a variable that only a closure has may count.
 const (
 	joinsTried   = 200
 	goingOn      = 5
 	goingOnSteps = 120
+	longWays     = 8
+	longWaySteps = 4000
 )
 
 // rejoinSome tries some of the joins between two cycles. A history that was joined with another
@@ -21,9 +23,14 @@ func (k *Clients) rejoinSome() error {
 	for i := 0; i < len(joins); i += 1 + len(joins)/joinsTried {
 		random := rand.New(rand.NewPCG(uint64(i), 0))
 		for range goingOn {
-			if err := k.rejoin(joins[i], next, random); err != nil {
+			if err := k.rejoin(joins[i], next, random, goingOnSteps); err != nil {
 				return err
 			}
+		}
+	}
+	for i := 0; i < len(joins); i += 1 + len(joins)/longWays {
+		if err := k.rejoin(joins[i], next, rand.New(rand.NewPCG(uint64(i), 1)), longWaySteps); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -46,7 +53,7 @@ func (k *Clients) joins() (joins []Transition, next [][]uint32) {
 
 // rejoin takes a client through a history that was joined with another, and on by one of the ways
 // on which that has gone.
-func (k *Clients) rejoin(join Transition, next [][]uint32, random *rand.Rand) (err error) {
+func (k *Clients) rejoin(join Transition, next [][]uint32, random *rand.Rand, most int) (err error) {
 	out, _ := k.Outcomes.Get(join)
 	r := k.pool[k.At(join.From).client][0]
 	r.driver.Guard(true)
@@ -60,7 +67,7 @@ func (k *Clients) rejoin(join Transition, next [][]uint32, random *rand.Rand) (e
 		return err
 	}
 	k.newCycle(r)
-	for at, steps := out.To, 0; steps < goingOnSteps; steps++ {
+	for at, steps := out.To, 0; steps < most; steps++ {
 		if err := k.remembers(r, at); err != nil {
 			return err
 		}
@@ -76,7 +83,9 @@ func (k *Clients) rejoin(join Transition, next [][]uint32, random *rand.Rand) (e
 			return &Remembering{Client: k.name(k.At(at).client), Once: reportsText(told), Again: reportsText(reports)}
 		}
 		if at = e.Value.To; k.At(at).BetweenCycles {
-			k.newCycle(r)
+			if k.newCycle(r); k.memory.Uncounted && r.driver.Acquired() == k.cfg.Clients[k.At(at).client].Cycles-1 {
+				break // its program ends with the next, and that in the search never does
+			}
 		}
 	}
 	return nil
