@@ -40,6 +40,7 @@ type Result struct {
 	Branches    []time.Duration // and the readings, since a cycle's first, at which the code changes its mind: near them it may do either
 	Probed      bool            // values were tried of clocks and remaining lives: what holds may not hold for code that changes its mind between two
 	Timed       bool            // code reads a clock that shows true time
+	Captures    bool            // the lock has closures, and Bounds.Remembers says that these remember nothing
 	Draws       int             // places at which client code draws a random number, by histories: see [behaviour.Clients.Draws]
 	Operations  int             // operations that client code really performed, replays not counted
 
@@ -199,6 +200,7 @@ func searchModel(ctx context.Context, m *space.Model, opt Options, v Vacuity) (*
 	r.Depth, r.Kept = int(s.depth.Load()), opt.dir != nil && (s.cut || ctx.Err() != nil)
 	r.Commands, r.Operations, r.Draws = m.Executed()
 	r.Unprobed, r.Probed, r.Timed = m.Unprobed, m.Probed, m.Timed()
+	r.Captures = m.Clients.Captures.Load() && !m.Bounds.Remembers
 	r.Grid, r.Branches = m.Grid()
 	all := s.stats()
 	r.Near = NearMisses{Refused: all.Refused, Compared: all.Compared, NotHeld: all.NotHeld, Fenced: all.Fenced}

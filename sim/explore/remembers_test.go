@@ -1,9 +1,16 @@
 package explore
 
 import (
+	"context"
+	"errors"
+	"strings"
 	"testing"
 
+	"github.com/redis/go-redis/v9"
+
+	"lockstep/sim/explore/unfit"
 	"lockstep/sim/testenv"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -53,6 +60,59 @@ func TestRememberingFindsTheSame(t *testing.T) {
 			if w := apart.Violated[i]; v.Code != w.Code || v.Trace.Schedule != w.Trace.Schedule {
 				t.Errorf("%s: %s by %s, and %s by %s", name, v.Code, v.Trace.Schedule, w.Code, w.Trace.Schedule)
 			}
+		}
+	}
+}
+
+// countsReleases is a lock whose closure counts its releases: one of them is a plain DEL.
+type countsReleases struct {
+	strategies.Lock
+	release func(context.Context, *strategies.Lease) error
+}
+
+func (l *countsReleases) Release(ctx context.Context, lease *strategies.Lease) error {
+	return l.release(ctx, lease)
+}
+
+// TestClosuresAreTaken: without a bound on cycles a counter that a closure has is found where a process's cycles come to
+// it. Where they don't, the answer says what it takes for granted; and that only of a lock with closures.
+func TestClosuresAreTaken(t *testing.T) {
+	t.Parallel()
+	correct, known := strategies.Get("setpx-lua")
+	if !known {
+		t.Fatal("setpx-lua")
+	}
+	run := func(after int) (*Result, error) {
+		s := correct
+		s.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+			l := &countsReleases{Lock: correct.New(nodes, key, o)}
+			if n := 0; after == 0 {
+				l.release = func(context.Context, *strategies.Lease) error { return nil }
+			} else {
+				l.release = func(ctx context.Context, lease *strategies.Lease) error {
+					if n++; n == after {
+						return nodes[0].Del(ctx, key).Err()
+					}
+					return l.Lock.Release(ctx, lease)
+				}
+			}
+			return l
+		}
+		b := Defaults(s)
+		b.Cycles, b.Codes, b.Faults = Any, trace.Verdict{trace.FR}, Budget{}
+		return Run(t.Context(), b, Options{})
+	}
+	const assumed = "no closure of the lock remembers anything"
+	if _, err := run(40); !errors.As(err, new(*unfit.Remembering)) {
+		t.Errorf("a closure whose 40th release is another passes: %v", err)
+	}
+	for after, want := range map[int]bool{10_000: true, 0: false} {
+		r, err := run(after)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(r.Summary(), assumed); got != want {
+			t.Errorf("with a counter up to %d: %s", after, r.Summary())
 		}
 	}
 }

@@ -174,6 +174,7 @@ type Clients struct {
 	fields          *intern.Table[string] // outlines of what locks keep in these
 	Replies         *intern.Table[string] // in RESP
 	Ran             atomic.Int64          // operations that were really performed, replays included
+	Captures        atomic.Bool           // a lock has functions that may remember things, where a cycle has ended
 
 	code     sync.Mutex // see alone
 	mu       sync.Mutex // guards all that follows, and the adding of histories
@@ -515,7 +516,9 @@ func (k *Clients) ending(r *replayer, h *History) (*cycleKey, error) {
 		return nil, nil
 	}
 	kept, err := r.driver.Fingerprint()
-	h.fields = k.fields.ID(kept.Outline)
+	if h.fields = k.fields.ID(kept.Outline); kept.Captures {
+		k.Captures.Store(true)
+	}
 	if h.kept = kept.Digest; !h.Over && k.memory.Closures {
 		return nil, nil
 	}

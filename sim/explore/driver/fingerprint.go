@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"reflect"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,7 +27,7 @@ import (
 func (d *Driver) Fingerprint() (f Fields, err error) {
 	g := digest{seen: map[place]uint64{}, texts: &f.Texts, outline: new([]byte), unseen: &err}
 	g.value(reflect.ValueOf(d.client.Lock()))
-	f.Digest, f.Outline = g.sum, string(*g.outline)
+	f.Digest, f.Outline, f.Captures = g.sum, string(*g.outline), g.captures
 	return f, err
 }
 
@@ -38,6 +39,8 @@ type Fields struct {
 	// how much is in slices and maps, and texts without digits. The content of maps, fractions, other texts and
 	// bytes are left out.
 	Outline string
+	// Captures: there is a function that has variables from around it, or a receiver, which may remember things.
+	Captures bool
 }
 
 // Unseen is the error of a lock that keeps something in a field which can't be looked into.
@@ -57,6 +60,8 @@ type digest struct {
 	outline *[]byte  // nil in a map, whose entries come in no order of their own
 	path    []string // of fields
 	unseen  *error   // the first
+
+	captures bool
 }
 
 // place is where a variable is, or the content of a map or a channel. A struct begins where its
@@ -286,5 +291,26 @@ func (d *digest) word(v reflect.Value) {
 		d.flag(v.Bool())
 	case v.Kind() == reflect.Func:
 		d.mix(uint64(v.Pointer() - origin)) // its code
+		d.captures = d.captures || captures(v)
 	}
 }
+
+// captures reports whether a function may have variables from around it. One that has none is a constant of the program,
+// and so near to its code; others are made when it runs. Those of the simulator's, such as the one that draws tokens,
+// remember nothing else.
+func captures(v reflect.Value) bool {
+	if v.IsNil() {
+		return false
+	}
+	const near = 1 << 28 // the size of a large program
+	if v.CanAddr() {
+		made := *(*uintptr)(v.Addr().UnsafePointer())
+		if max(made, origin)-min(made, origin) < near {
+			return false
+		}
+	}
+	return !strings.HasPrefix(runtime.FuncForPC(v.Pointer()).Name(), simulated)
+}
+
+// simulated begins the names of the simulator's own functions that locks get in their options.
+var simulated = reflect.TypeFor[process.Client]().PkgPath() + "."
