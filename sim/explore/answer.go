@@ -207,7 +207,7 @@ func (r *Result) resolution(a Answer) (text string) {
 		text = "; it is assumed that no closure of the lock remembers anything from one cycle to the next, as Remembers = false says"
 	}
 	if r.Probed {
-		text += fmt.Sprintf("; the code was tried with clocks and TTLs each %s up to %s: what it does only between two of these isn't covered",
+		text += fmt.Sprintf("; the code was tried with clocks and TTLs each %s up to %s, one at a time: what it does only between two of these, or only after two unusual ones, isn't covered",
 			trace.Duration((r.Bounds.TTL / readings.ProbesEach).Round(time.Millisecond)), trace.Duration(2*r.Bounds.TTL))
 		if r.Unprobed > 0 {
 			text += ", and at some places there was no time for that"

@@ -444,7 +444,7 @@ func TestOddTimes(t *testing.T) {
 		}
 		w := watching(t)
 		r := locktest.Holds(w, lock(false), func(b *explore.Bounds) { b.TTL = ttl })
-		w.says(t, false, `^TestMine_a_lock: holds within these bounds; the code was tried with clocks and TTLs each (83|1)ms up to (2.002s|2s|14ms): what it does only between two of these isn't covered; of the random numbers that it draws a few were tried in each range: what others lead to, such as a sleep of another length, isn't covered$`, `each such`)
+		w.says(t, false, `^TestMine_a_lock: holds within these bounds; the code was tried with clocks and TTLs each (83|1)ms up to (2.002s|2s|14ms), one at a time: what it does only between two of these, or only after two unusual ones, isn't covered; of the random numbers that it draws a few were tried in each range: what others lead to, such as a sleep of another length, isn't covered$`, `each such`)
 		if r == nil || !r.Bounds.WholeSleeps {
 			t.Error("its sleeps were not rounded")
 		}
