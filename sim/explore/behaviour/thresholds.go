@@ -66,6 +66,11 @@ const maxCompares = 2_000_000
 // would be millions.
 const maxRuns = 50_000
 
+// manyValues is the number of values between two at which code may change its mind. Where it does at each millisecond,
+// because it writes a reading in a way that the finder doesn't understand, there would be a million; and a search can't
+// stop at so many as these.
+const manyValues = 60
+
 // finder is a search for thresholds.
 type finder struct {
 	ctx      context.Context //nolint:containedctx // it lives as long as one call
@@ -79,6 +84,7 @@ type finder struct {
 	probes   int             // pieces of code that may still be run for probes
 	limit    int             // of outcomes, beyond which no more code is run
 	ages     bool            // the answers that are compared are to questions at two lives of a key
+	hopeless bool            // code changes its mind at nearly every value
 	tells    map[string]bool // and those whose reply tells the time
 	lasts    lasting         // what may become of spans, before the clock is read so often,
 	reads    int
@@ -104,7 +110,15 @@ type edge struct {
 // tired reports whether the finder gives up, and keeps that in mind.
 func (f *finder) tired() bool {
 	f.found.Cut = f.found.Cut || f.compares < 0 || f.k.Outcomes.Len() > f.limit || f.ctx.Err() != nil
-	return f.found.Cut
+	return f.found.Cut || f.hopeless
+}
+
+// restless reports whether code changes its mind at too many values between two, and keeps that in mind: nothing is
+// decided then.
+func (f *finder) restless(values int) bool {
+	f.hopeless = f.hopeless || values > manyValues
+	f.found.Restless = f.found.Restless || f.hopeless
+	return f.hopeless
 }
 
 // clients compares what clients have done after different readings and replies.
@@ -314,7 +328,7 @@ func (f *finder) sameReports(a, b Outcome, by int64) bool {
 // differ at a pair.
 func (f *finder) bisect(from uint32, a, b measured, p *pair) error {
 	path := p.path()
-	for lo := a.value; lo < b.value && !f.tired(); {
+	for lo, n := a.value, 0; lo < b.value && !f.restless(n) && !f.tired(); n++ {
 		same, err := f.same(from, a, lo, b.value, path)
 		if err != nil || same {
 			return err
@@ -609,7 +623,7 @@ func (f *finder) bisectServer(q, last Question, of aspect, a, b int64) error {
 	if begin, err := at(a); err == nil && f.ages && begin.Reply != end.Reply {
 		f.lives[f.kindOf(q.Command)] = true
 	}
-	for lo := a; lo < b && !f.tired(); {
+	for lo, n := a, 0; lo < b && !f.restless(n) && !f.tired(); n++ {
 		from, err := at(lo)
 		if err != nil || f.alikeAnswers(from, end, b-lo) {
 			return err

@@ -40,14 +40,14 @@ func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 	in.Shows(t.Mono, m.habits.goesOn)
 	date := in.Falls(t, m.ttl)
 	switch {
+	case t.Restless:
+		return false, errUnlearned("at one place, the code changes its mind at more values of a clock, or of a remaining life, than a search can stop at")
 	case date:
 		return false, errUnlearned("the code compares a clock with a date, or with something else that is no reading")
 	case in.Far > instants.MaxFar:
 		return false, errUnlearned(fmt.Sprintf("the code tells spans of more than %s apart", trace.Duration(instants.MaxFar*time.Millisecond)))
 	case t.Cut:
 		return false, errUnlearned("there was too much to compare")
-	case t.Restless:
-		return false, errUnlearned("at one place, the code changes its mind at more values of a clock, or of a remaining life, than a search can stop at")
 	case t.Rounds:
 		return false, errUnlearned("the code rounds a reading of a clock, and writes it together with other things")
 	case in.Crowded():
