@@ -3,6 +3,7 @@ package fuzz
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -211,6 +212,34 @@ func TestRestlessIsNotDecided(t *testing.T) {
 	}
 	if r.Find(trace.DG) == nil && (r.Finding(trace.DG).Answer != explore.NotDecided || !strings.Contains(r.Why, "than a search can stop at")) {
 		t.Errorf("%s: %s", r.Finding(trace.DG).Answer, r.Why)
+	}
+}
+
+// TestStampsInOtherDigits: a stamp that is written in base 36 is another text at each millisecond, in no way that the
+// search understands. That is said at once, and what is violated all the same is looked for.
+func TestStampsInOtherDigits(t *testing.T) {
+	s := custom("base-36", "stamps its record in base 36, and takes over what is 5 to 8 s old", steps{
+		acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
+			token := l.Token() + "|" + strconv.FormatInt(l.Clock.Now().UnixMilli(), 36)
+			if won, err := l.rdb.SetNX(ctx, l.key, token, l.TTL).Result(); won || err != nil {
+				return &strategies.Lease{Token: token}, err
+			}
+			_, stamp, _ := strings.Cut(l.rdb.Get(ctx, l.key).Val(), "|")
+			at, err := strconv.ParseInt(stamp, 36, 64)
+			if age := l.Clock.Now().Sub(time.UnixMilli(at)); err != nil || age < 5*time.Second || age > 8*time.Second {
+				return nil, strategies.ErrNotAcquired
+			}
+			return &strategies.Lease{Token: token}, l.rdb.Set(ctx, l.key, token, l.TTL).Err()
+		}})
+	b := explore.Defaults(s.strategy)
+	b.Cycles, b.Codes, b.Faults = 1, trace.Verdict{trace.FR}, explore.Budget{}
+	r, err := explore.Run(t.Context(), b, explore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const most = 100_000 // of operations: to bisect to each value takes far more
+	if r.Find(trace.FR) == nil && (r.Finding(trace.FR).Answer != explore.NotDecided || !strings.Contains(r.Why, "than a search can stop at")) || r.Operations > most {
+		t.Errorf("%s: %s; %d operations", r.Finding(trace.FR).Answer, r.Why, r.Operations)
 	}
 }
 
