@@ -5,32 +5,23 @@ import (
 	"slices"
 )
 
-// Of all joins, so many are tried, with so many ways to go on, in each of which a client performs
-// so many operations at most. A few go on for longer, as a variable that only a closure has may count.
-const (
-	joinsTried   = 200
-	goingOn      = 5
-	goingOnSteps = 120
-	longWays     = 8
-	longWaySteps = 4000
-)
+// rejoinings says how many of all joins are tried, with how many ways to go on, in each of which a client performs how
+// many operations at most. A few ways are long, as a variable that only a closure has may count.
+var rejoinings = [...]struct{ joins, ways, steps int }{{200, 5, 120}, {8, 1, 4000}}
 
 // rejoinSome tries some of the joins between two cycles. A history that was joined with another
 // has never gone on in the search; here its client does what the other's has done then, and must
 // make the same operations and reports. That knows nothing of how fields are compared.
 func (k *Clients) rejoinSome() error {
 	joins, next := k.joins()
-	for i := 0; i < len(joins); i += 1 + len(joins)/joinsTried {
-		random := rand.New(rand.NewPCG(uint64(i), 0))
-		for range goingOn {
-			if err := k.rejoin(joins[i], next, random, goingOnSteps); err != nil {
-				return err
+	for n, t := range rejoinings {
+		for i := 0; i < len(joins); i += 1 + len(joins)/t.joins {
+			random := rand.New(rand.NewPCG(uint64(i), uint64(n)))
+			for range t.ways {
+				if err := k.rejoin(joins[i], next, random, t.steps); err != nil {
+					return err
+				}
 			}
-		}
-	}
-	for i := 0; i < len(joins); i += 1 + len(joins)/longWays {
-		if err := k.rejoin(joins[i], next, rand.New(rand.NewPCG(uint64(i), 1)), longWaySteps); err != nil {
-			return err
 		}
 	}
 	return nil
