@@ -296,7 +296,7 @@ func expectKey(t *testing.T, d *advice.Advice, outcome advice.Outcome) {
 		!strings.Contains(why, "so that a customer pays twice or a change is lost. The key makes that harmless") || strings.Contains(why, "a failover") != (d.Answers[2] == 1) {
 		t.Errorf("%v: it is said why no lock is enough: %s", d.Answers, why)
 	}
-	if or := all[1]; !strings.HasPrefix(or, "Or use fenced, if ") || len(or) >= 80 || strings.Contains(or, "Redis has one server") != (d.Answers[2] == 1) || strings.Contains(or, "a fencing token can be checked") != (d.Answers[1] == 0) {
+	if or := all[1]; !strings.HasPrefix(or, "Or change what you have: where ") || !strings.HasSuffix(or, ", use fenced.") || strings.Contains(or, "Redis has one server") != (d.Answers[2] == 1) || strings.Contains(or, "a fencing token can be checked") != (d.Answers[1] == 0) {
 		t.Errorf("%v: the other way is no line of its own: %s", d.Answers, or)
 	}
 	rest.Pending = 3

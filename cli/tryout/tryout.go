@@ -161,17 +161,20 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string) (outcome,
 	case s.Path() == "": // what is expected of it, the program's own tests have compared
 		verdict = t.Verdict().String()
 	case t.Expected == "":
-		verdict = t.Verdict().String() + ", and nothing is expected"
+		verdict = t.Verdict().String() + " (the script states none for it)"
 	}
-	c := outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict), met: met}
 	if s.Path() == "" {
-		return c, nil
+		return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict), met: met}, nil
 	}
 	var lines []string
+	idle := 0
 	for i := range t.Notes {
 		n := &t.Notes[i]
 		if n.Kind != trace.NoteMissed {
 			continue
+		}
+		if n.About == "" {
+			idle++
 		}
 		text := fmt.Sprintf("at %s: %s", trace.Brief(n.At), n.Prose())
 		if n.About == "refused" {
@@ -182,6 +185,8 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string) (outcome,
 	if text := unsaid(t); text != "" {
 		lines = append(lines, text)
 	}
-	c.text, c.asked = c.text+notes(lines, "    "), lates(s, t)
-	return c, nil
+	if idle > 0 { // an ok of a run in which the fault did not happen is no praise
+		verdict += fmt.Sprintf("; but %d of the script's steps did nothing here, or something else", idle)
+	}
+	return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict) + notes(lines, "    "), met: met, asked: lates(s, t)}, nil
 }

@@ -126,7 +126,7 @@ func (a *Advice) orElse() string {
 		}
 		answers = append(answers, text+" "+i.answer(n).Text)
 	}
-	return fmt.Sprintf("Or use %s, if %s.", i.Lock.Name, trace.List(answers))
+	return fmt.Sprintf("Or change what you have: where %s, use %s.", trace.List(answers), i.Lock.Name)
 }
 
 // Headline says what to use: one lock, or, where none is enough alone, that with which one is; and of a token that it has to be checked. It

@@ -237,7 +237,7 @@ func TestUnaskedRunsAreHeaded(t *testing.T) {
 				}
 			}
 			last := d.rows[len(d.rows)-1]
-			announced := strings.Contains(v, fmt.Sprintf("; %d not asked, ", len(d.listed)-len(adv.Runs))) || strings.Contains(v, fmt.Sprintf(" below: %s", d.below(last+1, len(adv.Runs))))
+			announced := strings.Contains(v, "; "+draw.Plural(len(d.listed)-len(adv.Runs), "other")+", ") || strings.Contains(v, fmt.Sprintf(" below: %s", d.below(last+1, len(adv.Runs))))
 			if last < len(adv.Runs) && !announced || last == len(d.listed)-1 && announced {
 				t.Errorf("%v: run %d is the last in sight, others are announced: %t:\n%s", size, last, announced, v)
 			}
@@ -612,7 +612,7 @@ func TestWhatHasNoRoomIsAnnounced(t *testing.T) {
 
 // countedBelow are the numbers in the row below a list: of runs of the answers, of others, and of those of the others that fail.
 func countedBelow(v string) (counted [3]int, said bool) {
-	m := regexp.MustCompile(`\n   … below: (?:(\d+) more runs? of your answers)?(?:; )?(?:(\d+) not asked, (none|\d+) fails?)?\n`).FindStringSubmatch(v)
+	m := regexp.MustCompile(`\n   … below: (?:(\d+) more runs? of your answers)?(?:; )?(?:(\d+) others?, (none|\d+) fails?)?\n`).FindStringSubmatch(v)
 	if m == nil {
 		return counted, false
 	}
@@ -881,7 +881,7 @@ func TestHeadingsHaveTheirPlace(t *testing.T) {
 	others, longest := slices.Repeat([]advice.Run{{Broken: trace.Verdict{trace.SW}}}, 20), ""
 	for class := advice.Overrun; class <= advice.Unclassed; class++ {
 		for to := advice.Decisive; to <= advice.Refused; to++ {
-			if text := "Not asked: " + (advice.Kind{Class: class, To: to}).Text(); len(text) > len(longest) {
+			if text := "Others: " + (advice.Kind{Class: class, To: to}).Text(); len(text) > len(longest) {
 				longest = text
 			}
 		}

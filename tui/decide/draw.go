@@ -277,9 +277,14 @@ func heading(a *advice.Advice, pending int, others []advice.Run) string {
 			failed++
 		}
 	}
-	text := fmt.Sprintf("Your answers: %s fails in %d of %d", a.Lock.Name, failed, n)
-	if a.Enough {
-		text = fmt.Sprintf("Your answers: no harm in all %d runs", n)
+	text := "Your answers: "
+	switch {
+	case a.Enough:
+		text += fmt.Sprintf("no harm in all %d runs", n)
+	case a.Cured() != "":
+		text += fmt.Sprintf("alone it fails in %d of %d", failed, n)
+	default:
+		text += fmt.Sprintf("%s fails in %d of %d", a.Lock.Name, failed, n)
 	}
 	if pending > 0 {
 		return text + fmt.Sprintf("; %d to come", pending)
@@ -292,7 +297,7 @@ func heading(a *advice.Advice, pending int, others []advice.Run) string {
 
 // notAsked counts runs that no question is about, and those of them in which the lock fails, as the text above the list does.
 func notAsked(runs []advice.Run) string {
-	text, failed := fmt.Sprintf("%d not asked", len(runs)), 0
+	text, failed := draw.Plural(len(runs), "other"), 0
 	for i := range runs {
 		if len(runs[i].Broken) > 0 {
 			failed++
@@ -332,7 +337,7 @@ func (d *Decide) parts(a *advice.Advice) (all []part) {
 		all = append(all, part{past: n})
 	}
 	for i := len(a.Runs); i < len(d.listed); i++ {
-		if heading := "Not asked: " + a.Kind(&d.listed[i]).Text(); i == len(a.Runs) || heading != all[len(all)-1].heading {
+		if heading := "Others: " + a.Kind(&d.listed[i]).Text(); i == len(a.Runs) || heading != all[len(all)-1].heading {
 			all = append(all, part{heading, i, i})
 		}
 		all[len(all)-1].past = i + 1

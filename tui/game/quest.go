@@ -84,7 +84,7 @@ var meant = map[trace.Code]string{
 	trace.SW: "a client's write lands on top of a newer holder's",
 	trace.FR: "a client's command removes or changes another's record",
 	trace.PD: "all clients are finished or dead, and a record is left that refuses whoever asks, for ever",
-	trace.FN: "a client is told no although its own record is stored",
+	trace.FN: "a client's Acquire fails although its own record is stored",
 	trace.BD: "for a time nobody could get the lock, though nobody alive held it; no fault of a lock",
 }
 
