@@ -361,7 +361,7 @@ func TestExploreText(t *testing.T) {
 	out, _, _ := run(t, "", "explore", "fenced", "--cycles", "1", "--faults", "pause=2,reply-lost=1", "--codes", "SW,OV,FN")
 	flat := strings.Join(strings.Fields(out), " ")
 	for _, want := range []string{
-		"fenced: violated (OV, FN); the schedules shown for OV pause a client past its lease, which no lock with a lease withstands; SW: holds within these bounds; ",
+		"fenced: violated (OV, FN); the schedules shown for OV pause a client past its lease, which no lock with a lease withstands by itself; SW: holds within these bounds; ",
 		"OV overlapping critical sections: violated; the least schedule has 1 fault, 1 switch between clients,", "\n\nOV, overlapping critical sections: B enters",
 		"SW stale write: holds within these bounds", "covered every schedule within these bounds", "The least schedule with overlapping critical sections",
 		"A and B, each of which asks for the lock once; whoever has it uses the fence",

@@ -186,7 +186,7 @@ func (r *Result) Summary() string {
 		parts = append(parts, fmt.Sprintf("%s (%s)", Violated, strings.Join(violated, ", ")))
 	}
 	if len(overslept) > 0 {
-		parts = append(parts, "the schedules shown for "+strings.Join(overslept, ", ")+" pause a client past its lease, which no lock with a lease withstands")
+		parts = append(parts, "the schedules shown for "+strings.Join(overslept, ", ")+" pause a client past its lease, which no lock with a lease withstands by itself")
 	}
 	for _, g := range groups {
 		if len(groups)+len(violated) > 1 {

@@ -376,7 +376,7 @@ func (d *drawing) thinks(l timeline.Lane, y int) {
 	for _, s := range d.spans(l) {
 		switch s.Kind {
 		case timeline.Believes:
-			d.bar(s, d.ink("ls-b", l.Index), y+3, 17, nil, letters, name+" believes it holds the lock", name+" holds the lock", name+" holds", name)
+			d.bar(s, d.ink("ls-b", l.Index), y+3, 17, nil, letters, name+" believes it holds the lock", name+" believes it has it", name+" believes", name)
 		case timeline.Lapsed:
 			d.bar(s, "ls-over "+d.ink("ls-l", l.Index), y+3, 17, nil, letters, "lease over, unseen", "over, unseen")
 		case timeline.Wants:

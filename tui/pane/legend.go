@@ -36,7 +36,7 @@ func frameSigns(g *draw.Glyphs) []draw.Sign {
 	return []draw.Sign{
 		{g.Enter + " " + g.Leave, "enters and leaves the critical section; on a redis row: stored and gone"},
 		{g.Pointer, "the row of who did the last event"}, {g.Link, "joins the rows of the last event"},
-		{g.Gap, "time passes, not to scale"}, {g.Chasm, "very much of it"},
+		{g.Gap, "time passes, not to scale"}, {g.Chasm, "very much time passes"},
 	}
 }
 

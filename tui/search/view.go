@@ -104,7 +104,7 @@ func (m *Search) resultLines(width int) []draw.Line {
 		t.Gap()
 		t.Add(draw.Plain, "", "Any client that can act may act next, time may pass over those that could (that is a pause), and no schedule has more faults of a kind than these.")
 		t.Gap()
-		t.Add(draw.Plain, "", "A violation that no schedule has is impossible within the bounds, and one that some schedule has is shown by the least of them. A search that was cut off, or that never reached the situation in question, decides nothing, and says so.")
+		t.Add(draw.Plain, "", "What it doesn't find can't happen within these bounds, at the instants and for the values that the result names. What it finds is shown by the least schedule that it came to. A search that is cut off says what it leaves undecided.")
 	}
 	if m.refused != nil && m.result != nil {
 		t.Gap()

@@ -21,7 +21,7 @@ func Headline(t *trace.Trace, code trace.Code) string {
 	}
 	text := fmt.Sprintf("%s, %s: %s", code, code.Name(), what)
 	if timeline.Overslept(t, code) {
-		return text + ". That takes a pause past a lease, which no lock with a lease withstands: no line of this one is to blame (lockstep explain claim 2)"
+		return text + ". That takes a pause past a lease, which no lock with a lease withstands by itself: no line of this one is to blame (lockstep explain claim 2)"
 	}
 	if at := Place(t, culprit(t, code)); at != "" {
 		text = at + ": " + text
