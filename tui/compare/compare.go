@@ -391,7 +391,7 @@ func (m *Compare) Help() screen.Page {
 			"Where rows are few, both runs show the same ones: first those of the clients that take part in what breaks.",
 		Keys: append([]key.Binding{k.Forward, k.Back, k.Next, k.Previous, screen.As(k.Violation, "next violation"), screen.As(k.Match, "next difference"),
 			k.First, k.Last, k.Play, k.In, k.Out, screen.As(k.Strategy, "another lock below"), k.Scenario, screen.As(k.Enter, "play the lower")}, k.Always()...),
-		Signs: append([]draw.Sign{{g.Differs, "somebody does or believes something else, or Redis or the store differs"}}, pane.Legend(g, nil)...),
+		Signs: append([]draw.Sign{{g.Differs, "somebody does or believes something else, or Redis or the store differs"}}, slices.Concat(pane.Legend(g, nil), screen.CodeSigns())...),
 	}
 }
 
@@ -591,7 +591,7 @@ func (m *Compare) tellCauses(t *draw.Paragraphs, whole bool) {
 		who := m.Library.Strategies[m.strategies[side]].Name
 		_, fresh := re.Breached(m.alignment.Steps[m.at][side])
 		for _, b := range fresh {
-			text := b.Code.Name() + ": " + draw.Either(whole, re.Cause(b), b.Text)
+			text := draw.Sentence(fmt.Sprintf("%s (%s): %s", b.Code.Name(), b.Code, draw.Either(whole, re.Cause(b), b.Text)))
 			if i, is := told[text]; is {
 				all[i].who = "both"
 				continue

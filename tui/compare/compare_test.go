@@ -84,6 +84,17 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
+// The help explains every code that the titles of the runs show.
+func TestHelpExplainsCodes(t *testing.T) {
+	_, m := openCompare(t, 80, 24, tuitest.PlainTheme(false), screen.CompareMsg{})
+	signs := m.Help().Signs
+	for _, c := range trace.Codes {
+		if !slices.ContainsFunc(signs, func(s draw.Sign) bool { return s[0] == c.String() && s[1] == c.Name() }) {
+			t.Errorf("%s isn't explained", c)
+		}
+	}
+}
+
 // At a violation the screen says which lock broke what and how, and none of the words are cut.
 func TestCauseIsTold(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
@@ -98,7 +109,7 @@ func TestCauseIsTold(t *testing.T) {
 		for i := range m.alignment.Runs[0].Breaches {
 			a.Press("!")
 			v := tuitest.Unwrapped(a.View())
-			if b := m.alignment.Runs[0].Breaches[i]; !strings.Contains(v, "naive-del, "+b.Code.Name()+": ") || !strings.Contains(v, b.Text) {
+			if b := m.alignment.Runs[0].Breaches[i]; !strings.Contains(v, fmt.Sprintf("naive-del, %s (%s): ", b.Code.Name(), b.Code)) || !strings.Contains(v, b.Text) {
 				t.Errorf("%v: nothing of %s, %s:\n%s", size, b.Code, b.Text, a.View())
 			}
 			if strings.Contains(v, "more line") {

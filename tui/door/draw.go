@@ -192,14 +192,14 @@ func (d *Door) told(width int, much detail) []draw.Line {
 	for _, v := range d.failures() {
 		if much == sentences { // the band above has the name
 			if why == "" {
-				t.Add(draw.Plain, "", sentence(v.Text))
+				t.Add(draw.Plain, "", draw.Sentence(v.Text))
 			}
 			continue
 		}
 		t.Add(draw.Breach, "!! ", fmt.Sprintf("%s: %s", v.Code, d.run.Cause(v)))
 		d.tellEvidence(&t, v)
 		if much >= meanings {
-			t.Add(draw.Dim, "   ", sentence(fmt.Sprintf("%s is %s: %s", v.Code, v.Code.Named(), v.Code.Meaning())))
+			t.Add(draw.Dim, "   ", draw.Sentence(fmt.Sprintf("%s is %s: %s", v.Code, v.Code.Named(), v.Code.Meaning())))
 		}
 	}
 	if why != "" {
@@ -235,6 +235,3 @@ func (d *Door) tellEvidence(t *draw.Paragraphs, v timeline.Breach) {
 		t.Add(draw.Plain, "   "+heads[n], d.run.Actor(e)+" "+d.run.Text(e))
 	}
 }
-
-// sentence ends a text with a full stop.
-func sentence(s string) string { return strings.TrimRight(s, ".") + "." }

@@ -157,6 +157,9 @@ func Pad(s string, width int) string {
 	return s
 }
 
+// Sentence ends a text with a full stop.
+func Sentence(s string) string { return strings.TrimRight(s, ".") + "." }
+
 // Plural is a number of things, in words.
 func Plural(n int, what string) string {
 	if n == 1 {
