@@ -158,7 +158,7 @@ func (s *Game) drawClock(c *draw.Canvas, r draw.Rectangle) {
 func (s *Game) standing(width int) []draw.Line {
 	t := draw.Paragraphs{Width: width}
 	if s.quest == nil {
-		t.Add(draw.Strong, "", "Go on from here as you like; anything may go wrong. "+draw.Plural(s.here.Depth, "move")+". "+s.Keys.Scenario.Help().Key+" lists the levels.")
+		t.Add(draw.Strong, "", "Go on from here as you like; anything may go wrong. So far "+draw.Plural(s.here.Depth, "move")+". "+s.Keys.Scenario.Help().Key+" lists the levels.")
 		return t.Lines
 	}
 	title := s.title
