@@ -623,7 +623,7 @@ func (a *Advice) Claim(n int, whole bool) string {
 	if whole {
 		return begin(n) + c.Text
 	}
-	return begin(n) + fmt.Sprintf("%s shows no %s.", a.Lock.Name, named(never))
+	return begin(n) + fmt.Sprintf("%s shows no %s as long as these hold.", a.Lock.Name, named(never))
 }
 
 // ClaimText is a claim with all of its conditions, or, where one of these is broken here, as [Advice.Claim] has it. It begins with
@@ -671,7 +671,11 @@ func (a *Advice) Beyond(runs []Run) string {
 	if shown == nil {
 		return ""
 	}
-	return fmt.Sprintf("In each of its runs that show %s a condition is broken.", shown.Sorted())
+	var names []string
+	for _, c := range shown.Sorted() {
+		names = append(names, fmt.Sprintf("%s (%s)", c.Named(), c))
+	}
+	return fmt.Sprintf("In each run of %s that shows %s, a condition is broken.", a.Lock.Name, strings.Join(names, " or "))
 }
 
 // Claims are the numbers of the claims by which the lock never shows one of the forbidden codes,

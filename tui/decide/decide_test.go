@@ -866,7 +866,7 @@ func TestReasonsBeginInOneColumn(t *testing.T) {
 
 // The least window has room for what the signs of the runs mean: where a key makes the lock enough, what they mean without it.
 func TestSignsAreExplained(t *testing.T) {
-	for keys, whose := range map[string]string{"home 1 down 1 down 1": "by your answers: ✓ ok  ~ harmless  ✗ harmful", "home 2 down 1 down 1": "  ✓ ok  ~ harmless  ✗ harmful without the key"} {
+	for keys, whose := range map[string]string{"home 1 down 1 down 1": "by your answers: ✓ ok  ~ harmless  ✗ harmful", "home 2 down 1 down 1": "  ✓ ok  ~ harmless  ✗ harmful without idempotency"} {
 		a, _ := open(t, 80, 24)
 		a.Press(keys)
 		if v := a.View(); !strings.Contains(v, whose) || strings.Contains(v, "Your answers: no harm in all ") != strings.HasPrefix(keys, "home 1") {

@@ -126,7 +126,7 @@ func (d *Decide) drawSigns(c *draw.Canvas, r draw.Rectangle, taken int, cured bo
 	g := &d.Theme.Glyphs
 	signs := g.Granted + " ok  " + g.Mild + " harmless  " + g.Bad + " harmful"
 	if cured {
-		signs += " without the key"
+		signs += " without idempotency"
 	} else {
 		signs = "by your answers: " + signs
 	}
