@@ -3,9 +3,12 @@ package player
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/charmbracelet/bubbles/key"
 
 	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
@@ -42,6 +45,14 @@ func numbersAreTold(t *testing.T, step, v string, p *Player) {
 
 var gapLength = regexp.MustCompile(`[┄≈] [\d.a-z]+ [┄≈]`)
 
+// Where evidence is listed, the footer has the key that goes round it: also in a step of a lesson, and where something is asked.
+func evidenceHasItsKey(t *testing.T, step, v string, p *Player) {
+	listed := strings.Contains(v, "\n   [1] ") && strings.Contains(v, "\n   [2] ")
+	if listed && !slices.ContainsFunc(p.FooterKeys(), func(b key.Binding) bool { return b.Help().Key == p.Keys.Evidence.Help().Key }) {
+		t.Errorf("%s, event %d: no key for the evidence:\n%s", step, p.Pos, v)
+	}
+}
+
 // A client of whom a narrow window has one row for what it does and what it thinks, and that believes that it has the lock,
 // is named below the diagram if what it does lies over that.
 func foldedBeliefIsSaid(t *testing.T, step, v string, p *Player) {
@@ -62,6 +73,7 @@ func foldedBeliefIsSaid(t *testing.T, step, v string, p *Player) {
 func TestCourseTellsWhatItShows(t *testing.T) {
 	eachFrame(t, func(step, v string, p *Player) {
 		numbersAreTold(t, step, v, p)
+		evidenceHasItsKey(t, step, v, p)
 		foldedBeliefIsSaid(t, step, v, p)
 	})
 }

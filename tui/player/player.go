@@ -764,6 +764,9 @@ func (p *Player) FooterKeys() []key.Binding {
 	}
 	on := screen.As(k.Enter, draw.Either(p.back != none && p.back != p.Pos, "back", "go on"))
 	proven := p.picked != none && len(p.Run.Breaches) > 0 && (p.Run.Breaches[p.picked].Pos == p.Pos || p.Pos > 0 && p.evidence(p.Run.Event(p.Pos).Seq) > 0)
+	if proven {
+		list = slices.Insert(list, 0, screen.As(k.Evidence, "evidence"))
+	}
 	switch {
 	case p.find.Asking():
 		return []key.Binding{screen.As(k.Enter, draw.Either(p.find.Filters(), "filter", "find")), screen.As(k.Close, "leave it"), screen.Bind("ctrl+c", "quit", "ctrl+c")}
@@ -777,7 +780,7 @@ func (p *Player) FooterKeys() []key.Binding {
 			list = slices.Insert(list, 0, screen.As(k.NextStep, "continue"))
 		}
 	case proven:
-		list = slices.Insert(list, 0, on, screen.As(k.Evidence, "evidence"))
+		list = slices.Insert(list, 0, on)
 		if p.watched && !p.playing { // it has stopped by itself
 			list = slices.Insert(list, 0, screen.As(play, "play on"))
 		}
@@ -787,45 +790,27 @@ func (p *Player) FooterKeys() []key.Binding {
 		list = slices.Insert(list, 0, screen.As(k.NextStep, "course"), k.Compare)
 		named = true
 	}
-	return append(p.stopFirst(p.withView(list, proven), play), p.otherKeys(named, proven)...)
-}
-
-// withView puts the key for the view where it is of use: in another view it is the way on, and the one beside it is the way out.
-func (p *Player) withView(list []key.Binding, proven bool) []key.Binding {
-	at, view := 3, screen.As(p.Keys.View, p.NextView())
-	switch {
-	case p.Run == nil:
-		return list
-	case p.view != views.Timeline && p.find.Only+p.find.Query != "": // esc ends the search first
-		at = 1
-	case p.view != views.Timeline:
-		return append(slices.Insert(list, min(1, len(list)), view), screen.As(p.Keys.Close, views.Timeline.String()))
-	case !p.offersHolders() || p.question() != nil: // it is no time to look up what is asked
-		return list
-	case p.Run.Ended(p.Pos):
-		at = 1
-	case proven:
-		at = 2
+	shown := p.footer(proven)
+	if p.Run != nil {
+		list = shown.In(list)
 	}
-	return slices.Insert(list, min(at, len(list)), view)
-}
-
-// stopFirst puts the key that stops a run before those that go on, while it does so by itself.
-func (p *Player) stopFirst(list []key.Binding, play key.Binding) []key.Binding {
-	if !p.playing {
-		return list
+	if p.playing {
+		list = views.First(list, play)
 	}
-	at := slices.IndexFunc(list, func(b key.Binding) bool { return b.Help() == play.Help() })
-	return slices.Insert(slices.Delete(list, at, at+1), 0, play)
+	return append(list, p.otherKeys(shown, named, proven)...)
 }
 
-// otherKeys are those of the footer that are as useful anywhere, but for those that it has already.
-func (p *Player) otherKeys(compare, evidence bool) []key.Binding {
+// footer is what the footer says of the views.
+func (p *Player) footer(proven bool) *views.Footer {
+	back := p.back != none && p.back != p.Pos // esc ends the search, and goes back from evidence, before it closes what is shown
+	return &views.Footer{Keys: &p.Keys, Shown: p.view, Next: p.nextView(), Source: p.source && p.plan.Main.Empty(), Out: p.find.Only+p.find.Query == "" && !back,
+		Asked: p.question() != nil, Ended: p.Run != nil && p.Run.Ended(p.Pos), Proven: proven}
+}
+
+// otherKeys are those of the footer that are as useful anywhere. One that it has already is shown once.
+func (p *Player) otherKeys(shown *views.Footer, compare, evidence bool) []key.Binding {
 	k := &p.Keys
-	list := []key.Binding{screen.As(k.Strategy, "lock")}
-	if !p.offersHolders() || p.question() != nil {
-		list = append(list, screen.As(k.View, p.NextView()))
-	}
+	list := []key.Binding{screen.As(k.Strategy, "lock"), shown.View()}
 	if !compare {
 		list = append(list, k.Compare)
 	}
@@ -848,7 +833,7 @@ func (p *Player) Help() screen.Page {
 	return screen.Page{
 		Title: "the player",
 		About: "One run, event by event. It opens at its beginning, unless you come from an instant of it. Events to the right of the cursor have not happened yet. A row is a client, a server or the store, and two " +
-			"bars in one column are two holders. Everything here comes from the run's trace, which --plain prints.",
+			"clients' bars in one column are two holders. Everything here comes from the run's trace, which --plain prints.",
 		Keys: append([]key.Binding{
 			k.Forward, k.Back, k.Next, k.Previous, screen.As(k.Violation, "next violation"), k.Evidence, k.First, k.Last, k.Play, k.Faster, k.Slower,
 			screen.As(k.Guess, "predict the answer"), screen.As(k.Enter, "go on: to the next words, question, answer, violation, or access that the store refuses"), screen.As(k.Teach, "questions for a class"), screen.As(k.Strategy, "another lock"), screen.As(k.Scenario, "another scenario"),

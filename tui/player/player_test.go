@@ -106,6 +106,9 @@ func TestViewClosesTheCode(t *testing.T) {
 	if v := a.View(); !strings.Contains(v, "source: strategies/") || strings.Contains(v, "believers") {
 		t.Fatalf("s does not show the code:\n%s", v)
 	}
+	if v := a.View(); !strings.Contains(v, "s timeline") || !strings.Contains(v, "esc timeline") || strings.Contains(v, "v who held it") {
+		t.Errorf("the footer does not say what closes the code:\n%s", v)
+	}
 	if a.Press("v"); !strings.Contains(a.View(), "believers") {
 		t.Errorf("v does not show the timeline:\n%s", a.View())
 	}
