@@ -68,7 +68,7 @@ func Millisecond(r *timeline.Timeline, pos int) string {
 	if !known {
 		return ""
 	}
-	return fmt.Sprintf("Why at %s: it was stored at %s, to be kept for %s, and Redis keeps a record through its last millisecond.", trace.Brief(e.At), trace.Brief(e.At-given-time.Millisecond), trace.Brief(given))
+	return fmt.Sprintf("Why the record expires at %s: it was stored at %s, to be kept for %s, and Redis keeps a record through its last millisecond.", trace.Brief(e.At), trace.Brief(e.At-given-time.Millisecond), trace.Brief(given))
 }
 
 // Client is what a client is doing, and what it thinks of the lock.

@@ -85,11 +85,12 @@ func (l *ladder) rows(pos int) (at []int, texts []draw.Line) {
 	room := l.r.X + l.r.W - l.text
 	for ; pos > 0; pos-- {
 		e := l.Event(pos)
-		actor, k := l.Actor(e), draw.Plain
+		actor, joint := pane.Actor(l.Timeline, e)
+		k := draw.Plain
 		if l.Completes(e) {
 			actor, k = "!! "+actor, draw.Breach
 		}
-		actor += " "
+		actor += joint
 		lines := draw.Line{draw.Text(actor+pane.Shortened(l.Text(e), room-draw.Width(actor)), k)}.Hanging(room)
 		left := l.r.H - 1 - len(at)
 		if len(lines) > left {

@@ -43,7 +43,7 @@ func TestLadderWraps(t *testing.T) {
 		t.Errorf("a text is cut:\n%s", strings.Join(rows, ""))
 	}
 	first := slices.IndexFunc(rows, func(row string) bool { return strings.Contains(row, "lease is over") })
-	if first < 0 || !strings.Contains(rows[first+1], "0s") || strings.Contains(rows[first+1], "A lease") {
+	if first < 0 || !strings.Contains(rows[first+1], "0s") || !strings.Contains(rows[first], "A's lease is over") || strings.Contains(rows[first+1], "lease is over") {
 		t.Fatalf("the lease's end has not two rows:\n%s", strings.Join(rows, ""))
 	}
 	for row, want := range map[int]int{first - 1: pos - 1, first: pos, first + 1: pos, 0: pos} {

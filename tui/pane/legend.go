@@ -44,7 +44,7 @@ func frameSigns(g *draw.Glyphs) []draw.Sign {
 func laneSigns(g *draw.Glyphs) []draw.Sign {
 	return []draw.Sign{
 		{g.Bad, "breaks a property"}, {g.Reject, "is refused by the store"}, // what a run is there to show comes first
-		{g.Awake, "runs"}, {g.Inside, "in the critical section"}, {g.Paused, "paused"}, {g.Held, "held up: the script has others act, which is no fault of this client"}, {g.Resume, "goes on"}, {g.Crash, "crashes"},
+		{g.Awake, "runs"}, {g.Inside, "in the critical section"}, {g.Paused, "paused"}, {g.Held, "held up: the script has others act, which is no fault of this client"}, {g.Resume, "resumes"}, {g.Crash, "crashes"},
 		{g.Send, "sends a command"}, {g.Refused, "is refused, or waits before it asks again"}, {g.Granted, "has the lock"}, {g.Release, "releases it"},
 		{g.Extend, "extends it; on a redis row: another expiry"}, {g.Lost, "a command or its reply is lost"}, {g.GivesUp, "gives up waiting for a reply"}, {g.Fails, "fails to acquire, extend or release"},
 		{g.Read, "reads the store"}, {g.Write, "writes to the store"},

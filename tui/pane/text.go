@@ -21,7 +21,7 @@ func StatusLine(r *timeline.Timeline, pos int, counted bool) draw.Line {
 		return draw.Line{draw.Text(" "+trace.Brief(now)+"  ", draw.Strong), draw.Text(text, draw.Dim)}
 	}
 	k := draw.Strong
-	name := r.Actor(e)
+	name, joint := Actor(r, e)
 	if client := r.Doer(e); client != trace.None {
 		k = draw.ClientInk(client)
 	}
@@ -30,9 +30,22 @@ func StatusLine(r *timeline.Timeline, pos int, counted bool) draw.Line {
 		draw.Text(" "+trace.Brief(now)+"  ", draw.Strong),
 		draw.Text(last, draw.Dim),
 		draw.Text(draw.Either(counted, fmt.Sprintf("#%d of %d  ", e.Seq, r.Last()), ""), draw.Dim),
-		draw.Text(name+" ", k),
+		draw.Text(name, k),
+		draw.Text(joint, draw.Plain),
 		draw.Text(r.Text(e), draw.Plain),
 	}
+}
+
+// Actor is who an event is of, and what joins that to its text where they make a sentence. "A lease is over" would be one on any lease,
+// and of the server's and the client's names in "n1 A's record expires" neither says whose the other is.
+func Actor(r *timeline.Timeline, e *trace.Event) (name, joint string) {
+	switch joint = " "; e.Kind {
+	case trace.KindLapse:
+		joint = "'s "
+	case trace.KindExpire:
+		joint = ": "
+	}
+	return r.Actor(e), joint
 }
 
 // Shortened is an event's text that is to have room in a width: without the token of a grant, the time that a record has

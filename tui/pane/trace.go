@@ -100,7 +100,8 @@ func EvidenceLines(r *timeline.Timeline, seqs []int, pos, width int, whole bool,
 			from = len(lines)
 		}
 		head := "   " + heads[n]
-		text := r.Actor(e) + " " + r.Text(e)
+		actor, joint := Actor(r, e)
+		text := actor + joint + r.Text(e)
 		if !whole {
 			text = Shortened(text, width-draw.Width(head))
 		}

@@ -28,9 +28,12 @@ func (p *Player) Narration(width, rows int) []draw.Line {
 }
 
 // fitting is the narration as far as it fits into rows: with each choice of a question in a line of its own, and the evidence
-// whole; or with the choices in columns, or in one paragraph; or with each event of the evidence in one line, too.
+// whole, and a question that is judged told again; or without that; or with the choices in columns, or in one paragraph; or with each event of the evidence in one line, too.
 func (p *Player) fitting(width, rows int) told.Story {
 	var list told.Story
+	if s := p.story(width, true, quiz.Recalling); !p.Scrolls && s.Least() <= rows {
+		return s
+	}
 	asks := p.quiz.At(p.Pos) != nil
 	if asks {
 		list = p.story(width, true, quiz.List)

@@ -123,7 +123,8 @@ func comparePanes(t *testing.T, a *tuitest.App, p *Player, e *plainEvent, broken
 		t.Fatalf("#%s, %s: %s\n%s", e.seq, pane, fmt.Sprintf(format, args...), a.View())
 	}
 	status := tuitest.Unwrapped(tuitest.LineText(pane.StatusLine(p.Run, p.Pos, true)))
-	if want := tuitest.Unwrapped(e.actor + " " + e.text); !strings.HasSuffix(status, want) || !strings.Contains(status, "#"+e.seq+" of") {
+	_, joint := pane.Actor(p.Run, p.Run.Event(p.Pos)) // plain has two columns
+	if want := tuitest.Unwrapped(e.actor + joint + e.text); !strings.HasSuffix(status, want) || !strings.Contains(status, "#"+e.seq+" of") {
 		fail("status", "says %q, plain %q", status, want)
 	}
 	told := tuitest.Unwrapped(tuitest.LinesText(p.Narration(1000, 1000)))

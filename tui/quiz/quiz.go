@@ -311,6 +311,7 @@ const (
 	Paragraph Form = iota // one after the other
 	Columns               // in a list, side by side if they are short, and without the key that goes on, which a footer has
 	List                  // each in a line of its own, and that key below them
+	Recalling             // like that, and a question that is judged stands again before its answer
 )
 
 // Ask tells the question at a position, with its choices; where it has been asked before, and is left to be answered by the
@@ -340,7 +341,7 @@ func (z *Quiz) Ask(t *draw.Paragraphs, pos int, by *Teller) {
 	default:
 		t.Add(draw.Strong, "? ", strings.TrimSpace(text+" "+q.Lead))
 		list(t, q.Choices, by.Form)
-		if by.Form == List {
+		if by.Form >= List {
 			t.Add(draw.Strong, "  ", "Or "+on)
 		}
 	}
@@ -451,13 +452,19 @@ func (z *Quiz) early(q *timeline.Question) bool { return q.Script && q.Until < q
 // judge judges an answer, and explains the right one.
 func (z *Quiz) judge(t *draw.Paragraphs, q *timeline.Question, by *Teller) {
 	right := q.Choices[q.Right]
+	judged := func(text string) string {
+		if by.Form == Recalling {
+			text = z.stated(q, "", text)
+		}
+		return text + " " + by.Score(q)
+	}
 	switch g := z.guesses[idOf(q)]; g {
 	case None:
 		t.Add(draw.Good, "", z.truth(q))
 	case q.Right:
-		t.Add(draw.Good, by.Glyphs.Granted+" ", "You said: "+right+". Right. "+by.Score(q))
+		t.Add(draw.Good, by.Glyphs.Granted+" ", judged("You said: "+right+". Right."))
 	default:
-		t.Add(draw.Breach, by.Glyphs.Bad+" ", "You said: "+q.Choices[g]+". It is: "+right+". "+by.Score(q))
+		t.Add(draw.Breach, by.Glyphs.Bad+" ", judged("You said: "+q.Choices[g]+". It is: "+right+"."))
 	}
 	if !by.Known(q.Why) {
 		t.Add(draw.Plain, "  ", q.Why)
@@ -466,14 +473,19 @@ func (z *Quiz) judge(t *draw.Paragraphs, q *timeline.Question, by *Teller) {
 
 // untold is the answer to a script's question that nobody has answered. Who has come here by another way has never seen it asked: so
 // it is said which is which.
-func (z *Quiz) untold(q *timeline.Question) string { return z.stated(q, "Question: ", "Answer: ") }
+func (z *Quiz) untold(q *timeline.Question) string {
+	return z.stated(q, "Question: ", "Answer: "+rightOf(q))
+}
 
 // truth is a question with its right answer.
-func (z *Quiz) truth(q *timeline.Question) string { return z.stated(q, "", "") }
+func (z *Quiz) truth(q *timeline.Question) string { return z.stated(q, "", rightOf(q)) }
 
-// stated is a question with its right answer, each after a word for it, after its instant where the screen shows an earlier one.
+// rightOf is the right answer as a sentence.
+func rightOf(q *timeline.Question) string { return trace.Capital(q.Choices[q.Right]) + "." }
+
+// stated is a question, after a word for it, with what is said of its answer, after its instant where the screen shows an earlier one.
 func (z *Quiz) stated(q *timeline.Question, question, answer string) string {
-	text := question + draw.Either(q.Then != "", q.Then, q.Text) + " " + answer + trace.Capital(q.Choices[q.Right]) + "."
+	text := question + draw.Either(q.Then != "", q.Then, q.Text) + " " + answer
 	if q.At > z.run.Now(q.Said) {
 		return "(at " + trace.Brief(q.At) + ") " + text
 	}
