@@ -667,7 +667,7 @@ func TestCourseCountsItsRuns(t *testing.T) {
 		}
 		p.goTo(p.quiz.All()[0].Pos)
 		a.Press("1 enter")
-		if scored := strings.Contains(a.View(), "Predicted correctly so far"); scored != (way == "course") {
+		if scored := strings.Contains(tuitest.LinesText(p.Narration(1000, 40)), "Predicted correctly so far"); scored != (way == "course") {
 			t.Errorf("%s: says of a score: %v\n%s", way, scored, a.View())
 		}
 		a.Press("G")

@@ -552,7 +552,7 @@ func TestAnswerStandsAtItsInstant(t *testing.T) {
 	v := a.View()
 	lines := strings.Split(v, "\n")
 	if p.Run.When(p.Pos) >= 12*time.Second || !strings.HasSuffix(strings.TrimRight(lines[2], " "), " 12s") ||
-		!strings.Contains(v, "\n 12s  last event at 10.002s: n1 ") || strings.Contains(v, "(at 12s)") {
+		!strings.Contains(v, "\n 12s  last event at 10.002s: n1: ") || strings.Contains(v, "(at 12s)") {
 		t.Errorf("the answer's screen doesn't say 12s throughout:\n%s", v)
 	}
 }
