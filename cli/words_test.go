@@ -48,7 +48,7 @@ func TestCommandsAreExplained(t *testing.T) {
 
 // Every sign's meaning has a word that can be looked up, unless it is everyday English.
 func TestLegendIsExplained(t *testing.T) {
-	everyday := []string{"runs", "goes on", "time passes, not to scale", "very much time passes", "you are here"}
+	everyday := []string{"runs", "resumes", "time passes, not to scale", "very much time passes", "you are here"}
 	theme := draw.NewTheme(lipgloss.NewRenderer(io.Discard), true, false)
 	for _, s := range pane.Legend(&theme.Glyphs, nil) {
 		terms := trace.TermsIn(s[1])
