@@ -237,11 +237,13 @@ func (m *Runs) FooterKeys() []key.Binding {
 	if m.nothing() {
 		return []key.Binding{screen.As(k.Search, "filter"), back, k.Course, k.Help, k.Mouse, k.Quit}
 	}
-	return []key.Binding{
-		screen.As(k.Enter, "play"), screen.As(k.Search, "filter"), screen.As(k.Violation, "next failure"), k.Compare, k.Help, k.Explore, lock, k.Course,
-		screen.Pair(k.Back, k.Forward, "lock"), screen.Pair(k.Up, k.Down, "scenario"), screen.Pair(k.PageUp, k.PageDown, "page"), screen.Pair(k.Previous, k.Next, "page of locks"),
-		screen.Pair(k.First, k.Last, "ends"), k.Mouse, back, k.Quit,
+	all := []key.Binding{screen.As(k.Enter, "play"), screen.As(k.Search, "filter"), screen.As(k.Violation, "failure")}
+	if m.plan.columns < len(m.locks) { // the rule below the matrix says that some are out of sight
+		all = append(all, screen.Pair(k.Previous, k.Next, "locks"))
 	}
+	return append(all, k.Compare, k.Help, k.Explore, lock, k.Course,
+		screen.Pair(k.Back, k.Forward, "lock"), screen.Pair(k.Up, k.Down, "scenario"), screen.Pair(k.PageUp, k.PageDown, "page"),
+		screen.Pair(k.First, k.Last, "ends"), k.Mouse, back, k.Quit)
 }
 
 // Help explains the screen and its keys.

@@ -398,6 +398,17 @@ func TestPagesOfLocksLeadBack(t *testing.T) {
 	}
 }
 
+// The footer names the keys that lead to other locks where some are out of sight, and only there.
+func TestFooterNamesPagesOfLocks(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {260, 60}} {
+		a, m := openUnknown(t, size[0], size[1], screen.RunsMsg{})
+		v := a.View()
+		if named, hidden := strings.Contains(v, "[] locks"), m.plan.columns < len(m.locks); named != hidden || hidden != (size[0] == 80) {
+			t.Errorf("%v: locks are out of sight: %v, and the keys are named: %v:\n%s", size, hidden, named, v)
+		}
+	}
+}
+
 // Home shows the title above the first scenario as well.
 func TestFirstTitleIsInSight(t *testing.T) {
 	a, m := openUnknown(t, 80, 24, screen.RunsMsg{})
