@@ -174,7 +174,7 @@ func leftOut(b *explore.Bounds) string {
 			names = append(names, c.String()+" ("+c.Name()+")")
 		}
 	}
-	return "Not looked for, and seen in runs alone: " + trace.List(names) + "."
+	return "Not looked for, and seen only in runs: " + trace.List(names) + "."
 }
 
 // tellItems sets statements with their labels: the same as those of lockstep explore, so
