@@ -304,7 +304,7 @@ func TestWholeProgram(t *testing.T) {
 		{"\x1b[B", []string{"stampede-fallthrough.wait"}},
 		{"/crash-mid-a\r", []string{"filter: scenarios crash-mid-a"}},
 		{"?", []string{"all runs", "play the run"}},
-		{"?", []string{"next failure"}},
+		{"?", []string{"filter: scenarios crash-mid-a", " failure"}},
 		{"\t", []string{"The course", "Why lock at all"}},
 		{"\t", []string{"All runs"}},
 		{"\r", []string{"nothing has happened yet", "believers"}},
