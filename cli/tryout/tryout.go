@@ -167,14 +167,10 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string) (outcome,
 		return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict), met: met}, nil
 	}
 	var lines []string
-	idle := 0
 	for i := range t.Notes {
 		n := &t.Notes[i]
 		if n.Kind != trace.NoteMissed {
 			continue
-		}
-		if n.About == "" {
-			idle++
 		}
 		text := fmt.Sprintf("at %s: %s", trace.Brief(n.At), n.Prose())
 		if n.About == "refused" {
@@ -185,8 +181,8 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string) (outcome,
 	if text := unsaid(t); text != "" {
 		lines = append(lines, text)
 	}
-	if idle > 0 { // an ok of a run in which the fault did not happen is no praise
-		verdict += fmt.Sprintf("; but %d of the script's steps did nothing here, or something else", idle)
+	if steps, _ := t.Missed(); steps > 0 { // an ok of a run in which the fault did not happen is no praise
+		verdict += fmt.Sprintf("; but %d of the script's steps had no effect, or another than they ask for", steps)
 	}
 	return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict) + notes(lines, "    "), met: met, asked: lates(s, t)}, nil
 }

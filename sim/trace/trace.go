@@ -250,7 +250,7 @@ func (t *Trace) plainFooter(b *strings.Builder) {
 	t.writeAnswers(b)
 	if text, _ := t.Expectation(); text != "" {
 		fmt.Fprintf(b, "%s\n", text)
-		steps, late := t.missed()
+		steps, late := t.Missed()
 		if steps > 0 {
 			fmt.Fprintf(b, "missed    %d of the script's steps had no effect, or another than they ask for: marked %s\n", steps, noteMarks[NoteMissed])
 		}
@@ -290,8 +290,8 @@ func (t *Trace) Fared(client int) string {
 	return name + " is through."
 }
 
-// missed counts the steps that this strategy made impossible, and the questions that stand behind their answers.
-func (t *Trace) missed() (steps, late int) {
+// Missed counts the steps of a script that this strategy made impossible, and the questions that stand behind their answers.
+func (t *Trace) Missed() (steps, late int) {
 	for i := range t.Notes {
 		switch n := &t.Notes[i]; {
 		case n.Kind == NoteMissed && n.About == "verdict":

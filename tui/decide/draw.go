@@ -290,13 +290,13 @@ func heading(a *advice.Advice, pending int, others []advice.Run) string {
 		return text + fmt.Sprintf("; %d to come", pending)
 	}
 	if len(others) > 0 {
-		text += "; " + notAsked(others)
+		text += "; " + countOthers(others)
 	}
 	return text
 }
 
-// notAsked counts runs that no question is about, and those of them in which the lock fails, as the text above the list does.
-func notAsked(runs []advice.Run) string {
+// countOthers counts runs that no question is about, and those of them in which the lock fails, as the text above the list does.
+func countOthers(runs []advice.Run) string {
 	text, failed := draw.Plural(len(runs), "other"), 0
 	for i := range runs {
 		if len(runs[i].Broken) > 0 {
@@ -319,7 +319,7 @@ func (d *Decide) below(past, deciding int) string {
 		all = append(all, draw.Plural(n, "more run")+" of your answers")
 	}
 	if others := d.listed[max(past, deciding):]; len(others) > 0 {
-		all = append(all, notAsked(others))
+		all = append(all, countOthers(others))
 	}
 	return strings.Join(all, "; ")
 }
