@@ -43,7 +43,7 @@ func Levels() []Level { return slices.Clone(levels) }
 
 var levels = []Level{
 	{
-		Lesson: "setnx", Title: "A holder that dies", Strategy: "setnx", Goal: trace.PD, Faults: explore.Crash, Withstands: "naive-del", Moves: 6,
+		Lesson: "setnx", Title: "A holder that dies", Strategy: "setnx", Goal: trace.PD, Faults: explore.Crash, Withstands: "naive-del", Moves: 4,
 		Task:  "Let a client die in such a way that nobody ever gets the lock again.",
 		Moral: "A record without an expiry outlives its owner. With PX, an expiry in milliseconds, it goes away by itself.",
 	},
@@ -58,7 +58,7 @@ var levels = []Level{
 		Moral: "A client that hears nothing gives up, and its record stays. Where one command stores the expiry too, it stays for one TTL.",
 	},
 	{
-		Lesson: "stamps", Title: "Decided by an old reading", Strategy: "timestamp-del", Goal: trace.DG, Faults: explore.Crash, Clients: 3, Withstands: "naive-del", Moves: 23,
+		Lesson: "stamps", Title: "Decided by an old reading", Strategy: "timestamp-del", Goal: trace.DG, Faults: explore.Crash, Clients: 3, Withstands: "naive-del", Moves: 15,
 		Task:  "Get two clients to hold the lock at once. One may die, but nobody has to.",
 		Moral: "A client that takes over decides by what it read earlier, and the record may be another's by then. A server that expires the key itself leaves nothing to take over.",
 	},
@@ -68,27 +68,27 @@ var levels = []Level{
 		Moral: "A stamp is compared with the reader's clock. A TTL runs on the server's clock alone.",
 	},
 	{
-		Lesson: "release", Title: "DEL doesn't ask", Strategy: "naive-del", Goal: trace.FR, Faults: explore.Pause, Withstands: "setpx-lua", Moves: 10,
+		Lesson: "release", Title: "DEL doesn't ask", Strategy: "naive-del", Goal: trace.FR, Faults: explore.Pause, Withstands: "setpx-lua", Moves: 7,
 		Task:  "Pause one client, and let its DEL remove the other's record.",
 		Moral: "DEL removes any record. After a pause the record was another client's.",
 	},
 	{
-		Lesson: "lua", Title: "Between GET and DEL", Strategy: "get-then-del", Goal: trace.FR, Faults: explore.Pause, Withstands: "setpx-lua", Moves: 11,
+		Lesson: "lua", Title: "Between GET and DEL", Strategy: "get-then-del", Goal: trace.FR, Faults: explore.Pause, Withstands: "setpx-lua", Moves: 9,
 		Task:  "This lock asks with GET whose record it is. Let its DEL remove the other's record all the same.",
 		Moral: "GET was true when it was answered, and DEL came later. A script compares and deletes in one step.",
 	},
 	{
-		Lesson: "lua", Title: "WATCH without MULTI", Strategy: "setpx-watch-bare", Goal: trace.FR, Faults: explore.Pause, Withstands: "setpx-watch", Moves: 15,
+		Lesson: "lua", Title: "WATCH without MULTI", Strategy: "setpx-watch-bare", Goal: trace.FR, Faults: explore.Pause, Withstands: "setpx-watch", Moves: 13,
 		Task:  "This one watches the key before it looks. Let it remove the other's record.",
 		Moral: "WATCH calls off an EXEC and nothing else. Without MULTI the DEL runs at once.",
 	},
 	{
-		Lesson: "network", Title: "A command that arrives twice", Strategy: "naive-del", Goal: trace.FR, Faults: explore.Duplicate, Withstands: "setpx-lua", Moves: 9,
+		Lesson: "network", Title: "A command that arrives twice", Strategy: "naive-del", Goal: trace.FR, Faults: explore.Duplicate, Withstands: "setpx-lua", Moves: 7,
 		Task:  "Nobody is paused. One request may arrive a second time: let it remove the other's record.",
 		Moral: "A command that is sent again must do no harm the second time. A compare-and-delete then finds another's token.",
 	},
 	{
-		Lesson: "network", Title: "Refused by its own record", Strategy: "setpx-lua", Goal: trace.FN, Faults: explore.ReplyLost, Withstands: "setpx-get", Moves: 4,
+		Lesson: "network", Title: "Refused by its own record", Strategy: "setpx-lua", Goal: trace.FN, Faults: explore.ReplyLost, Withstands: "setpx-get", Moves: 3,
 		Task:  "Lose one reply, so that a client is told no while its own record is stored.",
 		Moral: "No reply says nothing about what was done. A client that asks again with its token learns whether it has the lock.",
 	},
@@ -103,7 +103,7 @@ var levels = []Level{
 		Moral: "The number has to come with the grant. Drawn by a second command, it is in the order of the drawing.",
 	},
 	{
-		Lesson: "clock", Title: "The server's clock", Strategy: "setpx-lua", Goal: trace.DG, Faults: explore.ServerClock, Withstands: "getset-equal", Moves: 7,
+		Lesson: "clock", Title: "The server's clock", Strategy: "setpx-lua", Goal: trace.DG, Faults: explore.ServerClock, Withstands: "getset-equal", Moves: 5,
 		Task:  "The server's clock may jump. Get both clients to hold the lock.",
 		Moral: "A TTL trusts the server's clock. A stamp doesn't, but trusts the clients' clocks instead.",
 	},

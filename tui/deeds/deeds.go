@@ -2,6 +2,7 @@
 package deeds
 
 import (
+	"slices"
 	"strings"
 
 	"lockstep/sim"
@@ -10,13 +11,13 @@ import (
 )
 
 // Of says what a client does in the events of one move, and is that event; nil where nothing tells of it.
-func Of(t *trace.Trace, events []trace.Event, client int) (text string, last *trace.Event) {
+func Of(t *trace.Trace, events []trace.Event, client int, g tried.Grain) (text string, last *trace.Event) {
 	for i := range events {
 		e := &events[i]
 		if e.Client != client {
 			continue
 		}
-		if tried.Ends(e.Kind) {
+		if g.Ends(e.Kind) {
 			last = e
 			break
 		}
@@ -27,6 +28,8 @@ func Of(t *trace.Trace, events []trace.Event, client int) (text string, last *tr
 	switch {
 	case last == nil:
 		return "goes on", last
+	case last.Kind == trace.KindLeave && slices.ContainsFunc(events, func(e trace.Event) bool { return e.Client == client && e.Kind == trace.KindRead }):
+		return "does its work, and leaves the critical section", last
 	case last.Kind == trace.KindSend:
 		text = trace.CommandText(last.Args)
 		if len(t.Nodes) > 1 && last.Node != trace.None {

@@ -64,7 +64,7 @@ func TestGameScreens(t *testing.T) {
 func TestMovesAreNamedByWhatTheyDo(t *testing.T) {
 	testenv.LongRaced(t)
 	a, s := openLevel(t, "get-then-del.FR.pause")
-	for _, want := range []string{"A: SET lock", "A: reads the reply: OK", "A: enters the critical section", "A: reads the store", "A: writes the store", "A: leaves", "A: GET lock",
+	for _, want := range []string{"A: SET lock", "A: reads the reply: OK", "A: enters the critical section", "A: does its work, and leaves", "A: GET lock",
 		"A: reads the reply: A1", "time to 12.001s: A's record expires (A is paused)", "B: SET lock", "A: DEL lock"} {
 		do(t, a, s, want)
 	}

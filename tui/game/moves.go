@@ -13,7 +13,6 @@ import (
 	"lockstep/sim/trace"
 	"lockstep/tui/deeds"
 	"lockstep/tui/draw"
-	"lockstep/tui/tried"
 )
 
 // option is a move that can be made now, named by what it does. The name comes from the
@@ -83,14 +82,14 @@ func (s *Game) step(client int) (option, bool) {
 			continue
 		}
 		told, run, o.moves = events, t, []sim.Move{move}
-		if len(t.Violations) > len(s.Run.Violations) || slices.ContainsFunc(events, func(e trace.Event) bool { return e.Client == client && tried.Ends(e.Kind) }) {
+		if len(t.Violations) > len(s.Run.Violations) || slices.ContainsFunc(events, func(e trace.Event) bool { return e.Client == client && s.grain().Ends(e.Kind) }) {
 			break
 		}
 	}
 	if run == nil {
 		return o, false
 	}
-	text, last := deeds.Of(run, told, client)
+	text, last := deeds.Of(run, told, client, s.grain())
 	if last != nil {
 		o.source, o.does = last.Source, last.Kind
 	}

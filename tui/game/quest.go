@@ -62,6 +62,14 @@ type distance struct {
 	reachable     bool
 }
 
+// grain is how much of what a client does is one move.
+func (c *quest) grain() (g tried.Grain) {
+	if c != nil {
+		g = tried.GrainOf(c.bounds, c.goal)
+	}
+	return g
+}
+
 // none is the place of no level, and of no option.
 const none = -1
 
@@ -161,14 +169,15 @@ func (s *Game) ask() tea.Cmd {
 	ctx, cancel := context.WithCancel(context.Background())
 	c.number = s.Serial()
 	c.cancel, c.asked, c.known, c.debrief, c.drained = cancel, s.here, false, nil, false
-	number, g, moves := c.number, c.adviser, s.here.Moves()
+	number, g, moves, grain := c.number, c.adviser, s.here.Moves(), s.grain()
 	return func() tea.Msg {
 		defer cancel()
 		h, par, err := g.From(ctx, moves)
 		if err != nil {
 			return hintMsg{of: c, number: number, err: err}
 		}
-		return hintMsg{c, number, h, par, tried.Count(g.Config, moves, h.Path), tried.Count(g.Config, nil, par.Path), nil}
+		h.Path, par.Path = grain.Postponed(g.Config, moves, h.Path, c.goal), grain.Postponed(g.Config, nil, par.Path, c.goal)
+		return hintMsg{c, number, h, par, tried.Count(g.Config, moves, h.Path, grain), tried.Count(g.Config, nil, par.Path, grain), nil}
 	}
 }
 
@@ -419,7 +428,7 @@ func (s *Game) unjudged() string {
 // nothing else differs.
 func (s *Game) score() string {
 	c := s.quest
-	// The search counts steps, and a row of the list may have one of them more than a hint: nobody does better than the least.
+	// The least is that of the search, which counts steps: should some way have more of them and fewer moves, that is no worse.
 	yours, least := costText(s.here.Depth, c.hint.Taken), costText(min(c.parMoves, s.here.Depth), c.par.Cost)
 	text := "Yours is the least: " + yours + "."
 	switch {
@@ -439,5 +448,9 @@ func (s *Game) score() string {
 
 // costText describes moves and their cost to a reader who knows the words of no search.
 func costText(moves int, c explore.Cost) string {
-	return draw.Plural(moves, "move") + ", " + draw.Plural(c.Faults, "fault") + ", " + draw.PluralES(c.Switches, "switch") + " between clients"
+	text := draw.Plural(moves, "move")
+	if c.Switches > 0 {
+		text += fmt.Sprintf(" (%d to another client)", c.Switches)
+	}
+	return text + ", " + draw.Plural(c.Faults, "fault")
 }

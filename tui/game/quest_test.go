@@ -318,7 +318,7 @@ func TestHintsKnowWhatCannotBe(t *testing.T) {
 // act is said then, in one row.
 func TestDeadlockSaysWhoIsStillToAct(t *testing.T) {
 	a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
-	for _, want := range []string{"Least from here: 5 moves, 1 fault, 1 switch between clients: can you match it?", " Not won yet: A and B are not finished. Least from here: 4 moves.", " Not won yet: A and B are not finished. Least from here: 3 moves.",
+	for _, want := range []string{"Least from here: 5 moves (1 to another client), 1 fault: can you match it?", " Not won yet: A and B are not finished. Least from here: 4 moves.", " Not won yet: A and B are not finished. Least from here: 3 moves.",
 		" Not won yet: B has still to ask. Least from here: 2 moves.", " Not won yet: B is not finished. Least from here: 1 move."} {
 		if v := a.View(); !strings.Contains(v, want) {
 			t.Errorf("after %d moves there is no %q:\n%s", s.here.Depth, want, v)
@@ -487,9 +487,9 @@ func TestScoreExplainsItsWords(t *testing.T) {
 		taken explore.Cost
 		want  string
 	}{
-		{least.Cost, "Yours is the least: 4 moves, 1 fault, 1 switch between clients."},
-		{explore.Cost{Faults: 1, Switches: 1, Steps: 8}, "Yours: 4 moves, 1 fault, 1 switch between clients, as the least. A move can take several steps: yours take 8, and the least 6."},
-		{explore.Cost{Faults: 2, Switches: 1, Steps: 6}, "Yours: 4 moves, 2 faults, 1 switch between clients; the least: 4 moves, 1 fault, 1 switch between clients."},
+		{least.Cost, "Yours is the least: 4 moves (1 to another client), 1 fault."},
+		{explore.Cost{Faults: 1, Switches: 1, Steps: 8}, "Yours: 4 moves (1 to another client), 1 fault, as the least. A move can take several steps: yours take 8, and the least 6."},
+		{explore.Cost{Faults: 2, Switches: 1, Steps: 6}, "Yours: 4 moves (1 to another client), 2 faults; the least: 4 moves (1 to another client), 1 fault."},
 	} {
 		s.hint.Taken = c.taken
 		if got := s.score(); got != c.want {

@@ -89,7 +89,7 @@ func TestCountIsOfMoves(t *testing.T) {
 		2: {step(0, 1), step(1, 1)},
 		3: {step(0, 1), {Wait: time.Second}, step(1, 1)},
 	} {
-		if got := tried.Count(cfg, nil, path); got != n {
+		if got := tried.Count(cfg, nil, path, tried.Grain{}); got != n {
 			t.Errorf("%s are %d moves, want %d", tried.Text(cfg, path), got, n)
 		}
 	}

@@ -13,29 +13,39 @@ import (
 
 // Count is the number of moves that a reader makes by a continuation of some moves. It is the number of those
 // that can be counted if the continuation can't be played.
-func Count(cfg sim.Config, made, path []sim.Move) (moves int) {
+func Count(cfg sim.Config, made, path []sim.Move, g Grain) (moves int) {
+	path = Singles(path)
+	ends := g.ended(cfg, made, path)
+	var last *sim.Move // with which the next one may be one move
+	for i := range path[:min(len(ends)+1, len(path))] {
+		if last == nil || !oneMove(last, &path[i]) {
+			moves++
+		}
+		last = &path[i]
+		if i < len(ends) && ends[i] {
+			last = nil
+		}
+	}
+	return moves
+}
+
+// ended says of each single step of a continuation whether a move ends with it, as far as it can be played.
+func (g Grain) ended(cfg sim.Config, made, path []sim.Move) (ends []bool) {
 	made = slices.Clone(made)
 	seen := 0
 	if t, err := scenarios.Replay(sim.Schedule{Config: cfg, Moves: made}); err == nil {
 		seen = len(t.Events)
 	}
-	var last *sim.Move // with which the next one may be one move
-	for _, m := range Singles(path) {
-		if last == nil || !oneMove(last, &m) {
-			moves++
-		}
+	for _, m := range path {
 		made = append(made, m)
 		t, err := scenarios.Replay(sim.Schedule{Config: cfg, Moves: made})
 		if err != nil {
-			return moves
+			break
 		}
-		last = &m
-		if m.Count > 0 && slices.ContainsFunc(t.Events[min(seen, len(t.Events)):], func(e trace.Event) bool { return e.Client != trace.None && m.Who.Has(e.Client) && Ends(e.Kind) }) {
-			last = nil
-		}
+		ends = append(ends, m.Count > 0 && slices.ContainsFunc(t.Events[min(seen, len(t.Events)):], func(e trace.Event) bool { return e.Client != trace.None && m.Who.Has(e.Client) && g.Ends(e.Kind) }))
 		seen = len(t.Events)
 	}
-	return moves
+	return ends
 }
 
 // oneMove reports whether a reader makes two moves of a schedule by one entry of the list: steps of one
@@ -54,17 +64,6 @@ func oneMove(a, b *sim.Move) bool {
 func ofRequest(f sim.Fault) bool {
 	switch f.(type) {
 	case sim.LoseReply, sim.Hold:
-		return true
-	}
-	return false
-}
-
-// Ends reports whether an event of a client ends its move: others can see it, its time
-// matters, or it is the second half of a request.
-func Ends(k trace.Kind) bool {
-	switch k {
-	case trace.KindSend, trace.KindReceive, trace.KindTimeout, trace.KindDisconnect, trace.KindClock, trace.KindEnter, trace.KindLeave, trace.KindRead,
-		trace.KindWrite, trace.KindReject, trace.KindQuery, trace.KindSleep, trace.KindDone:
 		return true
 	}
 	return false
