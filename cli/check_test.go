@@ -97,6 +97,33 @@ func TestCheckScript(t *testing.T) {
 	}
 }
 
+// TestCheckPrintsWhatToPaste: where an expectation is wrong or missing, what check prints makes it right.
+func TestCheckPrintsWhatToPaste(t *testing.T) {
+	const steps = "script:\n  - {run: A, to: release}\n  - wait: 12s\n  - {run: B, to: work}\n  - run: all\n"
+	script := filepath.Join(t.TempDir(), "my.yaml")
+	for name, wrong := range map[string]string{
+		"none":    "",
+		"one":     "expect:\n  - {verdict: [FR, SW], under: [naive-del]}\n",
+		"shared":  "expect:\n  - {verdict: ok, under: [naive-del, setpx-lua], because: \"it's \\\"so\\\": done\"}\n",
+		"several": "expect:\n  - verdict: [SW]\n    under: [naive-del, get-then-del]\n    because: x\n  - {verdict: ok, under: [setpx-lua]}\n",
+	} {
+		check := func(expect string) (string, int) {
+			if err := os.WriteFile(script, []byte("title: x\nsetup: {clients: {A: , B: {work: 5s}}, ttl: 10s}\n"+steps+expect), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			out, _, status := run(t, "", "check", script)
+			return out, status
+		}
+		out, status := check(wrong)
+		_, lines, printed := strings.Cut(out, "\nexpect:\n")
+		lines, _, _ = strings.Cut(lines, "\n\n")
+		mended, now := check("expect:\n" + lines + "\n")
+		if (status == 1) != (wrong != "") || !printed || now != 0 || strings.Contains(mended, "expect:") || !strings.Contains(mended, "as expected: ") {
+			t.Errorf("%s: exit status %d, then %d:\n%s\n%s", name, status, now, out, mended)
+		}
+	}
+}
+
 // TestCheckVariants: what each variant of a script expects is compared, too, or that of one by its name.
 func TestCheckVariants(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "my.yaml")
@@ -131,7 +158,7 @@ func TestCheckPlaylist(t *testing.T) {
 	write(script, "title: x\nscript:\n  - run: all\nexpect:\n  - {verdict: [SW], under: [setpx-lua], because: x}\n")
 	write(list, "# for the class\ntitle Locks\nnaive-del late-release\nsetnx my.yaml\n")
 	out, errs, status := run(t, "", "check", list)
-	if want := list + ": \"Locks\", 2 to present\n  naive-del late-release: SW DG OV FR\n  setnx " + script + ": ok (the script states none for it)\n"; out != want || errs != "" || status != 0 {
+	if want := list + ": \"Locks\", 2 to present\n  naive-del late-release: SW DG OV FR\n  setnx " + script + ": ok (the script states none for it; in its \"expect\", - {verdict: ok, under: [setnx]} states that)\n"; out != want || errs != "" || status != 0 {
 		t.Errorf("exit status %d: %s\n%s\nwant\n%s", status, errs, out, want)
 	}
 	write(list, "setpx-lua my.yaml\n")

@@ -85,6 +85,9 @@ func Playlist(out io.Writer, path string) (met bool, err error) {
 			return false, err
 		}
 		said, met, asked = said+c.text, met && c.met, append(asked, c.asked...)
+		if !c.met {
+			said += fmt.Sprintf("    lockstep check %s prints the lines that expect what came\n", s.Scenario.Name)
+		}
 	}
 	_, err = io.WriteString(out, said+notes(advise(asked), "  "))
 	return met, err
@@ -113,8 +116,8 @@ func Script(out io.Writer, name string) (met bool, err error) {
 // try says what came of a scenario under each lock of which it expects something.
 func try(s *scenarios.Scenario) (text string, met bool, err error) {
 	text, met = fmt.Sprintf("%s: %q\n", s.Name, s.Title), true
-	locks := 0
 	var asked []late
+	var all []entry
 	for _, name := range scenarios.StrategyNames() {
 		if _, stated := s.Expect(name); !stated {
 			continue
@@ -127,12 +130,19 @@ func try(s *scenarios.Scenario) (text string, met bool, err error) {
 		if err != nil {
 			return "", false, err
 		}
-		text, met, locks, asked = text+c.text, met && c.met, locks+1, append(asked, c.asked...)
+		text, met, asked, all = text+c.text, met && c.met, append(asked, c.asked...), append(all, entryOf(s, name, c.verdict))
 	}
-	if locks == 0 {
+	text += notes(advise(asked), "  ")
+	if len(all) == 0 {
 		text += fmt.Sprintf("  can be run. It expects nothing of any lock, so there is nothing to compare: lockstep run LOCK %s --plain shows what comes of one.\n", s.Name)
+		if lines := expectable(s); lines != "" {
+			text += toPaste(s, "To expect what comes of two locks, add", lines)
+		}
 	}
-	return text + notes(advise(asked), "  "), met, nil
+	if !met {
+		text += toPaste(s, "If what came is right, put this in the place of its \"expect\"", expectation(all))
+	}
+	return text, met, nil
 }
 
 // notes are lines for the author of a script.
@@ -145,9 +155,10 @@ func notes(lines []string, indent string) (text string) {
 
 // outcome is what came of a run.
 type outcome struct {
-	text  string
-	met   bool   // it is as expected
-	asked []late // the questions in it that the audience would misunderstand
+	text    string
+	met     bool // it is as expected
+	verdict trace.Verdict
+	asked   []late // the questions in it that the audience would misunderstand
 }
 
 // came says what came of a run under a label, with the notes for the author of its script, and what those would miss to whom it is shown.
@@ -161,7 +172,7 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string) (outcome,
 	case s.Path() == "": // what is expected of it, the program's own tests have compared
 		verdict = t.Verdict().String()
 	case t.Expected == "":
-		verdict = t.Verdict().String() + " (the script states none for it)"
+		verdict = fmt.Sprintf("%s (the script states none for it; in its \"expect\", %s states that)", t.Verdict(), entryOf(s, st.Name, t.Verdict()))
 	}
 	if s.Path() == "" {
 		return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict), met: met}, nil
@@ -184,5 +195,5 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string) (outcome,
 	if steps, _ := t.Missed(); steps > 0 { // an ok of a run in which the fault did not happen is no praise
 		verdict += fmt.Sprintf("; but %d of the script's steps had no effect, or another than they ask for", steps)
 	}
-	return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict) + notes(lines, "    "), met: met, asked: lates(s, t)}, nil
+	return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict) + notes(lines, "    "), met: met, verdict: t.Verdict(), asked: lates(s, t)}, nil
 }

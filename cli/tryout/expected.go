@@ -1,0 +1,102 @@
+package tryout
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"lockstep/scenarios"
+	"lockstep/sim/trace"
+	"lockstep/strategies"
+)
+
+// entry is what a script expects of one lock, as its file has it.
+type entry struct {
+	verdict, lock, because string
+}
+
+func entryOf(s *scenarios.Scenario, lock string, v trace.Verdict) entry {
+	e := entry{verdict: "ok", lock: lock}
+	if len(v) > 0 {
+		e.verdict = "[" + strings.Join(v.Strings(), ", ") + "]"
+	}
+	if was, stated := s.Expect(lock); stated && was.String() == v.String() { // it is the cause of that verdict alone
+		e.because = s.Because(lock)
+	}
+	return e
+}
+
+// String is the entry as a line of the file's list.
+func (e entry) String() string {
+	text := fmt.Sprintf("- {verdict: %s, under: [%s]", e.verdict, e.lock)
+	if e.because != "" {
+		text += ", because: " + strconv.Quote(e.because)
+	}
+	return text + "}"
+}
+
+// expectation is the part of a script in which it would expect what came, to be put in the place of the one that it has. Locks with the same verdict
+// for the same reason share an entry.
+func expectation(all []entry) string {
+	var shared []entry
+	for _, e := range all {
+		with := -1
+		for i := range shared {
+			if shared[i].verdict == e.verdict && shared[i].because == e.because {
+				with = i
+			}
+		}
+		if with < 0 {
+			shared = append(shared, e)
+			continue
+		}
+		shared[with].lock += ", " + e.lock
+	}
+	text := "expect:\n"
+	for _, e := range shared {
+		text += "  " + e.String() + "\n"
+	}
+	return text
+}
+
+// examples are the locks of which a script without expectations is told what it could expect.
+var examples = []string{"naive-del", "setpx-lua"}
+
+// expectable is what a script that expects nothing could expect of the examples; it is empty if it can't be run with them.
+func expectable(s *scenarios.Scenario) string {
+	var all []entry
+	for _, name := range examples {
+		st, err := scenarios.FindStrategy(name)
+		if err != nil {
+			continue
+		}
+		if v, err := verdictOf(s, st); err == nil {
+			all = append(all, entryOf(s, name, v))
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return expectation(all)
+}
+
+func verdictOf(s *scenarios.Scenario, st strategies.Strategy) (trace.Verdict, error) {
+	t, err := s.Run(st, 1)
+	if err != nil {
+		return nil, err
+	}
+	return t.Verdict(), nil
+}
+
+// toPaste introduces lines of a script, which stand further in where they are a variant's.
+func toPaste(s *scenarios.Scenario, why, lines string) string {
+	where, indent := "", ""
+	if variant := strings.TrimPrefix(s.Name, s.Path()+"."); variant != s.Name {
+		where, indent = " of the variant "+variant, "    "
+	}
+	text := fmt.Sprintf("  %s%s; an expectation names every code that comes:\n", why, where)
+	for line := range strings.Lines(lines) {
+		text += "\n" + strings.TrimRight(indent+line, "\n")
+	}
+	return text + "\n\n"
+}
