@@ -30,15 +30,18 @@ type checking struct {
 func newCheck() *cobra.Command {
 	x := &checking{}
 	cmd := &cobra.Command{
-		Use:   "check FILE",
-		Short: "Check a script or a playlist of your own, or the proof of a search without bounds",
+		Use:   "check FILE|FOLDER...",
+		Short: "Check scripts and playlists of your own, or the proof of a search without bounds",
 		Long: `Check a script, a FILE.yaml: it is run under each lock that its "expect" names, and so
 is each of its variants; printed is what was expected and what came, with the notes for
 its author (~). FILE.yaml.VARIANT checks one variant alone. The exit status is 0 when all is as expected, 1 when it isn't, and 2 when the script
-has to be mended.
+has to be mended. Where it isn't, the lines that expect what came are printed, to be pasted.
 
 Or check a playlist for lockstep present: each of its runs is made, and those of scripts of
 your own are compared in the same way with what the script expects of that lock.
+
+A FOLDER stands for the scripts and playlists in it and below it. Of several files each is checked, the last line counts
+them, and the exit status is the worst.
 
 Or check a certificate, which lockstep explore --certificate has written: the set of
 all situations that a lock can come to. The engine is taken to each of them, every
@@ -53,13 +56,13 @@ certificate proves nothing, 2 when it can't be read or is of another version of
 the lock, and 3 when the check was interrupted.`,
 		Example: `  lockstep check my.yaml
   lockstep check my.yaml.saved
-  lockstep check talk.txt
+  lockstep check talk.txt lessons
   lockstep explore setpx-lua --cycles any --faults crash=any,pause=any,reply-lost=any \
       --codes DG,FR,PD --certificate setpx-lua.proof
   lockstep check setpx-lua.proof
   lockstep check setpx-lua.proof --part 5%`,
-		Args: exactly("FILE"),
-		RunE: func(cmd *cobra.Command, args []string) error { return x.run(cmd, args[0]) },
+		Args: func(cmd *cobra.Command, args []string) error { return exactly("FILE")(cmd, args[:min(len(args), 1)]) },
+		RunE: x.run,
 	}
 	x.given = func(flag string) bool { return cmd.Flags().Changed(flag) }
 	f := cmd.Flags()
@@ -69,7 +72,28 @@ the lock, and 3 when the check was interrupted.`,
 	return cmd
 }
 
-func (x *checking) run(cmd *cobra.Command, path string) error {
+func (x *checking) run(cmd *cobra.Command, args []string) error {
+	files, err := tryout.Files(args)
+	if err != nil {
+		return err
+	}
+	if len(files) == 1 {
+		return x.one(cmd, files[0])
+	}
+	came := map[int]int{}
+	worst := exitOK
+	for _, path := range files {
+		status := statusOf(x.one(cmd, path), cmd.ErrOrStderr())
+		came[status]++
+		worst = max(worst, status)
+	}
+	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%d files: %d as expected, %d not, %d that can't be checked\n", len(files), came[exitOK], came[exitOccurred], came[exitUsage]+came[exitPartial]); err != nil {
+		return err
+	}
+	return exit(worst)
+}
+
+func (x *checking) one(cmd *cobra.Command, path string) error {
 	check, err := tryout.Of(path)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -171,6 +172,39 @@ func TestCheckPlaylist(t *testing.T) {
 		if !strings.Contains(errs, want) || status != 2 || out != "" {
 			t.Errorf("exit status %d: %q is not in %s%s", status, want, errs, out)
 		}
+	}
+}
+
+// TestCheckSeveral: several files and the scripts and playlists of folders are checked, counted at the end, and the worst is the exit status.
+func TestCheckSeveral(t *testing.T) {
+	folder := t.TempDir()
+	write := func(name, text string) string {
+		t.Helper()
+		path := filepath.Join(folder, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	const script = "title: x\nscript:\n  - run: all\nexpect:\n  - {verdict: VERDICT, under: [setpx-lua], because: x}\n"
+	good := write("good.yaml", strings.Replace(script, "VERDICT", "ok", 1))
+	write("below/talk.txt", "naive-del late-release\n")
+	write("below/notes.txt", "Remember the milk.\n")
+	write(".hidden/bad.yaml", "rubbish")
+	out, errs, status := run(t, "", "check", folder)
+	if status != 0 || errs != "" || !strings.HasSuffix(out, "\n2 files: 2 as expected, 0 not, 0 that can't be checked\n") || !strings.Contains(out, "talk.txt: 1 to present\n") {
+		t.Errorf("exit status %d: %s%s", status, out, errs)
+	}
+	wrong := write("wrong.yaml", strings.Replace(script, "VERDICT", "[SW]", 1))
+	if out, errs, status = run(t, "", "check", wrong, good); status != 1 || errs != "" || !strings.HasSuffix(out, "\n2 files: 1 as expected, 1 not, 0 that can't be checked\n") {
+		t.Errorf("exit status %d: %s%s", status, out, errs)
+	}
+	broken := write("broken.yaml", "titel: x\n")
+	if out, errs, status = run(t, "", "check", folder, good); status != 2 || !strings.Contains(errs, "lockstep: "+broken+":1: ") || !strings.HasSuffix(out, "\n5 files: 3 as expected, 1 not, 1 that can't be checked\n") {
+		t.Errorf("exit status %d: %s%s", status, out, errs)
+	}
+	if _, errs, status = run(t, "", "check", filepath.Join(folder, ".hidden", ".."), t.TempDir()); status != 2 || !strings.Contains(errs, "has no script (its name ends in .yaml) and no playlist") {
+		t.Errorf("exit status %d: %s", status, errs)
 	}
 }
 

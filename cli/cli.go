@@ -48,7 +48,11 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writ
 	root.SetOut(out)
 	root.SetErr(errs)
 	fitPage(out)
-	err := root.ExecuteContext(ctx)
+	return statusOf(root.ExecuteContext(ctx), errs)
+}
+
+// statusOf is the exit status after an error, which it prints unless that has been done.
+func statusOf(err error, errs io.Writer) int {
 	var status exit
 	switch {
 	case err == nil:

@@ -48,6 +48,44 @@ func Of(path string) (Check, error) {
 	return nil, fmt.Errorf("%s can't be checked: it is neither %s", path, strings.Replace(kinds, " or a cert", " nor a cert", 1))
 }
 
+// Files are the files that are named, and the scripts and playlists in and below the folders that are, in the order of their names; hidden folders are left out.
+func Files(named []string) (files []string, err error) {
+	for _, path := range named {
+		if info, err := os.Stat(path); err != nil || !info.IsDir() {
+			files = append(files, path) // if there is none, its check says so
+			continue
+		}
+		before := len(files)
+		err := filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case d.IsDir() && file != path && strings.HasPrefix(d.Name(), "."):
+				return fs.SkipDir
+			case !d.IsDir() && ofFolder(file):
+				files = append(files, file)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("cannot read the folder %s: %w", path, err)
+		}
+		if len(files) == before {
+			return nil, fmt.Errorf("the folder %s has no script (its name ends in .yaml) and no playlist (.txt, and each line is a lock and a scenario)", path)
+		}
+	}
+	return files, nil
+}
+
+// ofFolder reports whether a file of a folder is meant: a text that is no playlist may be anything.
+func ofFolder(file string) bool {
+	if filepath.Ext(file) != ".txt" {
+		return scenarios.IsScript(file)
+	}
+	begin, err := beginning(file)
+	return err == nil && scenarios.BeginsPlaylist(begin)
+}
+
 // beginning is the first part of a file, in which a playlist has its first line.
 func beginning(path string) (string, error) {
 	f, err := os.Open(path) //nolint:gosec // the user names it
