@@ -69,7 +69,7 @@ func TestRefusals(t *testing.T) {
 		{[]string{"play", "release-gap"}, `"release-gap" is a scenario, and no lock; lockstep list names the locks`},
 		{[]string{"explore", "release-gap"}, `"release-gap" is a scenario, and no lock; lockstep list names the locks`},
 		{[]string{"play", "get-then-del", "--goal", "BD"}, `--goal: no game is about BD; its goal is one of OV, DG, SW, FR, PD, FN`},
-		{[]string{"new", ""}, `the name is empty: it is a DIR or a FILE.yaml, as in lockstep new my.yaml`},
+		{[]string{"new", ""}, `the name is empty: it is a DIR, a FILE.yaml or a FILE.txt, as in lockstep new my.yaml`},
 		{[]string{"new", "my.yaml.txt"}, `my.yaml.txt would be a folder with a lock in Go; a scenario is a file whose name ends in .yaml: did you mean lockstep new my.yaml?`},
 		{[]string{"new", "nowhere/my.yaml"}, `cannot write nowhere/my.yaml: there is no folder nowhere`},
 		{[]string{"run", "setnx", "nowhere/late-release.yaml"}, `cannot read the scenario nowhere/late-release.yaml: no such file or directory; "late-release" without .yaml is a built-in scenario`},

@@ -15,22 +15,23 @@ import (
 	"github.com/spf13/cobra"
 
 	"lockstep/cli/module"
+	"lockstep/scenarios"
 )
 
-// starter is the lock and its test that a new module begins with, and the script that a new scenario
-// begins with. The lock and the test are a package of this module, too, so that they are compiled,
+// starter is the lock and its test that a new module begins with, and the script and the playlist that new ones
+// begin with. The lock and the test are a package of this module, too, so that they are compiled,
 // checked and tested with it.
 //
-//go:embed starter/lock.go starter/lock_test.go starter/scenario.yaml
+//go:embed starter/lock.go starter/lock_test.go starter/scenario.yaml starter/playlist.txt
 var starter embed.FS
 
 func newNew() *cobra.Command {
 	var sources string
 	cmd := &cobra.Command{
-		Use:   "new DIR|FILE.yaml",
-		Short: "Write something of your own to begin with: a lock with its test, or a scenario",
-		Long: `Write a scenario to begin with into FILE.yaml, with comments that say what its parts
-are; or write a Go module into DIR, which must be empty or not exist yet: lock.go, a lock on
+		Use:   "new DIR|FILE.yaml|FILE.txt",
+		Short: "Write something of your own to begin with: a lock with its test, a scenario or a playlist",
+		Long: `Write a scenario to begin with into FILE.yaml, or a playlist to present into FILE.txt, with
+comments that say what its parts are; or write a Go module into DIR, which must be empty or not exist yet: lock.go, a lock on
 one Redis server as in production; lock_test.go, which has every schedule of it
 searched; go.mod and go.sum. In it go test passes at once, and fails with the
 schedule as soon as a line of the lock is broken.
@@ -39,18 +40,26 @@ The module needs the sources of Lockstep, which is not published: its go.mod has
 replace line with their folder. They are looked for above the working directory
 and then where this program was built; --lockstep says where else they are.`,
 		Example: `  lockstep new my.yaml && lockstep run naive-del my.yaml
+  lockstep new talk.txt && lockstep present talk.txt
   lockstep new mylock && cd mylock && go test -v
   lockstep new ~/src/mylock --lockstep ~/src/lockstep`,
-		Args: exactly("DIR or a FILE.yaml"),
+		Args: exactly("DIR, a FILE.yaml or a FILE.txt"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if ext := strings.ToLower(filepath.Ext(args[0])); ext == ".yaml" || ext == ".yml" {
-				return writeScenario(cmd.OutOrStdout(), args[0])
+			ext := strings.ToLower(filepath.Ext(args[0]))
+			switch {
+			case ext == ".yaml" || ext == ".yml":
+				return writeFile(cmd.OutOrStdout(), args[0], "scenario", "starter/scenario.yaml", "Run it, and edit it while it is open:\n\n  lockstep run naive-del")
+			case ext == ".txt" && !scenarios.IsScript(args[0][:len(args[0])-len(ext)]):
+				return writeFile(cmd.OutOrStdout(), args[0], "playlist", "starter/playlist.txt", "Show it in a terminal:\n\n  lockstep present")
 			}
 			if args[0] == "" {
-				return errors.New("the name is empty: it is a DIR or a FILE.yaml, as in lockstep new my.yaml")
+				return errors.New("the name is empty: it is a DIR, a FILE.yaml or a FILE.txt, as in lockstep new my.yaml")
 			}
-			if name, is := strings.CutSuffix(args[0], filepath.Ext(args[0])); is && slices.Contains(notFolders, strings.ToLower(filepath.Ext(args[0]))) {
+			if name, is := strings.CutSuffix(args[0], filepath.Ext(args[0])); is && slices.Contains(notFolders, ext) {
 				return fmt.Errorf("%s would be a folder with a lock in Go; a scenario is a file whose name ends in .yaml: did you mean lockstep new %s.yaml?", args[0], quoted(strings.TrimSuffix(name, ".yaml")))
+			}
+			if name := strings.ToLower(args[0]); name == "playlist" || name == "talk" {
+				return fmt.Errorf("%s would be a folder with a lock in Go; a playlist is a file: lockstep new %[1]s.txt writes one (and lockstep new ./%[1]s the folder)", args[0])
 			}
 			if slices.Contains(notLocks, strings.ToLower(args[0])) {
 				return fmt.Errorf("%s would be a folder with a lock in Go; a scenario is a file: lockstep new %[1]s.yaml writes one (and lockstep new ./%[1]s the folder)", args[0])
@@ -72,15 +81,15 @@ var notLocks = []string{"scenario", "scenarios", "script", "scripts", "yaml", "t
 // notFolders are how the names of files end that nobody gives to a folder.
 var notFolders = []string{".txt", ".json", ".yam", ".ymal", ".yaml~", ".toml", ".md"}
 
-// writeScenario writes a script into a file that doesn't exist yet.
-func writeScenario(out io.Writer, path string) error {
-	text, err := starter.ReadFile("starter/scenario.yaml")
+// writeFile writes a starter into a file that doesn't exist yet, and says what to do with it.
+func writeFile(out io.Writer, path, kind, from, next string) error {
+	text, err := starter.ReadFile(from)
 	if err != nil {
 		return err
 	}
 	w, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s is there already, and is left as it is; a new scenario needs another name", path)
+		return fmt.Errorf("%s is there already, and is left as it is; a new %s needs another name", path, kind)
 	}
 	if err != nil {
 		return cannotWrite(path, err)
@@ -89,7 +98,7 @@ func writeScenario(out io.Writer, path string) error {
 	if err := errors.Join(err, w.Close()); err != nil {
 		return cannotWrite(path, err)
 	}
-	_, err = fmt.Fprintf(prose(out), "%s has a scenario, and says what its parts are.\nRun it, and edit it while it is open:\n\n  lockstep run naive-del %s\n", path, quoted(path))
+	_, err = fmt.Fprintf(prose(out), "%s has a %s, and says what its parts are.\n%s %s\n", path, kind, next, quoted(path))
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -137,6 +138,31 @@ func TestNewTakesNoScenarioForALock(t *testing.T) {
 	}
 }
 
+// A new playlist is accepted by check at once, also with the lines that it has in comments, and is not written for a folder's name.
+func TestNewPlaylist(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if out := must(t, "", "new", "my talk.txt"); !strings.HasSuffix(out, "\n  lockstep present 'my talk.txt'\n") {
+		t.Error(out)
+	}
+	if out := must(t, "", "check", "my talk.txt"); !strings.Contains(out, "naive-del late-release: SW DG OV FR\n") || !strings.Contains(out, "setpx-lua late-release: ") {
+		t.Error(out)
+	}
+	must(t, "", "new", "my.yaml")
+	text := content(t, "my talk.txt")
+	whole := regexp.MustCompile(`(?m)^# (lesson|naive-del) `).ReplaceAllString(text, "$1 ")
+	if err := os.WriteFile("all.txt", []byte(whole), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out := must(t, "", "check", "all.txt"); strings.Contains(text, "FILE") || !strings.Contains(out, "naive-del my.yaml: as expected: FR\n") {
+		t.Error(text, out)
+	}
+	for _, name := range []string{"playlist", "my talk.txt"} {
+		if _, errs, status := run(t, "", "new", name); status != 2 || !strings.Contains(errs, ".txt") {
+			t.Errorf("%s: exit status %d, %s", name, status, errs)
+		}
+	}
+}
+
 // TestNewModule: in a new module go test passes at once, and fails with the line and the
 // schedule when the comparison in release is broken, or the order of two lines in Acquire.
 func TestNewModule(t *testing.T) {
@@ -196,7 +222,7 @@ func TestNewRefusals(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, "new needs a DIR or a FILE.yaml (see lockstep new --help)"},
+		{nil, "new needs a DIR, a FILE.yaml or a FILE.txt (see lockstep new --help)"},
 		{[]string{dir}, dir + " is not empty: it has lock.go; a new module needs a folder of its own"},
 		{[]string{file}, "cannot write " + file + ": not a directory"},
 		{[]string{filepath.Join(file, "x")}, "cannot write " + filepath.Join(file, "x") + ": not a directory"},

@@ -30,7 +30,7 @@ which steps had no effect, which questions stand behind their answers, and which
 are not as expected. A script is run again, at the same place, when its file changes.
 In the course, p presents a lesson so.
 
-lockstep new my.yaml writes a script to begin with.`,
+lockstep new talk.txt writes a playlist to begin with, and lockstep new my.yaml a script.`,
 		Example: "  lockstep present talk.txt",
 		Args:    exactly("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
