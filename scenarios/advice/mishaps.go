@@ -53,7 +53,7 @@ var mishaps = []mishap{
 	{"a failover, which can lose the counter of tokens", Loss, failovers, fencing},
 	{"a restart or a power cut that loses data", Loss, []string{"restart-no-fsync", "power-cut", "one-node"}, tokenless},
 	{"an eviction of the lock's record", Loss, []string{eviction}, anyLock},
-	{"a counter of tokens that is lost (in a restart or a power cut, or evicted itself)", Loss, []string{"fence-lost", "restart-no-fsync", "power-cut", "one-node"}, fencing},
+	{"a counter of tokens that is lost (in a restart or a power cut)", Loss, []string{"fence-lost", "restart-no-fsync", "power-cut", "one-node"}, fencing},
 	{"a jump of a server's clock", Loss, []string{jump}, anyLock},
 	{"a release or a commit at the wrong time", Misuse, []string{"worker-exit", "commit-after-release"}, anyLock},
 	{"clients that go on without the lock", Misuse, []string{"fail-open", "stampede-fallthrough"}, anyLock},
