@@ -178,10 +178,13 @@ func leftOut(b *explore.Bounds) string {
 }
 
 // tellItems sets statements with their labels: the same as those of lockstep explore, so
-// that no view has bounds that another lacks.
+// that no view has bounds that another lacks. An entry of a list has lines of its own.
 func (m *Search) tellItems(t *draw.Paragraphs, k draw.Ink, items []report.Item) {
 	for _, i := range items {
-		t.Add(k, "", i.Label+": "+i.Line()+".")
+		for _, text := range strings.Split(i.Label+": "+i.Text+".", "\n") {
+			entry, listed := strings.CutPrefix(text, "- ")
+			t.Add(k, draw.Either(listed, "- ", ""), entry)
+		}
 	}
 }
 
