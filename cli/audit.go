@@ -36,7 +36,7 @@ func newAudit() *cobra.Command {
 	x := &auditing{}
 	cmd := &cobra.Command{
 		Use:   "audit FILE|-",
-		Short: "Find the locks in what MONITOR printed, and what went wrong with them",
+		Short: "Find the locks in what MONITOR printed, and what went wrong",
 		Long: `Read what Redis's MONITOR printed, from a file, from standard input (-), or from a
 server for a stated time (--redis). It finds the keys that are used as locks, says
 which lock of the catalogue each is like and what that falls to, and what went

@@ -31,7 +31,7 @@ func newCheck() *cobra.Command {
 	x := &checking{}
 	cmd := &cobra.Command{
 		Use:   "check FILE|FOLDER...",
-		Short: "Check scripts and playlists of your own, or the proof of a search without bounds",
+		Short: "Check scripts and playlists, or the proof of a search",
 		Long: `Check a script, a FILE.yaml: it is run under each lock that its "expect" names, and so
 is each of its variants; printed is what was expected and what came, with the notes for
 its author (~). FILE.yaml.VARIANT checks one variant alone. The exit status is 0 when all is as expected, 1 when it isn't, and 2 when the script

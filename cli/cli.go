@@ -73,21 +73,9 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "lockstep",
 		Short: "Shows how Redis locks fail, by running real lock code in virtual time",
-		Long: `Lockstep runs real lock code (go-redis) against real Redis commands (miniredis)
-in virtual time, through crashes, pauses, clock errors and lost messages, and
-shows when and why two clients end up holding the same lock.
-
-In a terminal, lockstep opens with a lock that fails, and the ways on from
-there: the course, the game, the choice of a lock, all runs. Anywhere else it
-prints the matrix.`,
-		Example: `  lockstep                                      in a terminal: watch, learn, play
-  lockstep course 6                             one lesson
-  lockstep play get-then-del --goal FR          break a lock yourself
-  lockstep advise --for correctness             which lock to use, and the runs behind it
-  lockstep explain FR                           a code, a lock, a scenario or a word
-  lockstep run get-then-del release-gap         one run; with --plain as text
-  lockstep explore setpx-lua --codes DG,FR,PD   every schedule within bounds
-  lockstep new mylock                           a lock of your own, with its test`,
+		Long:  "Lockstep shows how Redis locks fail, by running real lock code in virtual time.",
+		Example: `  lockstep                                      in a terminal: learn and play
+  lockstep course 6                             one lesson of the course`,
 		Version:       version(),
 		Args:          noArgs,
 		SilenceErrors: true,
@@ -101,13 +89,26 @@ prints the matrix.`,
 	}
 	show.flags(root)
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
+	root.InitDefaultHelpFlag()
+	root.Flags().Lookup("help").Hidden = true // the last line says it, and all is to fit a screen
 	root.Flags().Bool("version", false, "print the version of this build") // cobra's own would take -v, too
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		fitPage(cmd.OutOrStdout())
 		io.WriteString(prose(cmd.OutOrStdout()), reset(strings.TrimSpace(cmp.Or(cmd.Long, cmd.Short)))+"\n\n"+cmd.UsageString()) //nolint:errcheck // as cobra's own
 	})
-	root.AddCommand(newList(), newRun(), newExport(), newMatrix(), newReplay(), newExplore(), newCheck(), newVerify(), newAudit(), newServe(), newNew(), newAdvise(), newExplain(), newCourse(), newPlay(), newPresent(), newCampaign())
+	group := func(title string, commands ...*cobra.Command) {
+		root.AddGroup(&cobra.Group{ID: title, Title: title + ":"})
+		for _, c := range commands {
+			c.GroupID = title
+		}
+		root.AddCommand(commands...)
+	}
+	group("To learn and to teach", newCourse(), newPlay(), newPresent(), newAdvise(), newExplain(), newList())
+	group("To see what happens", newRun(), newMatrix(), newExplore(), newReplay(), newExport(), newVerify())
+	group("For locks and scripts of your own", newNew(), newCheck(), newServe(), newAudit(), newCampaign())
+	root.SetHelpCommandGroupID("To learn and to teach")
+	root.CompletionOptions.HiddenDefaultCmd = true
 	refuseUnknown(root)
 	return root
 }

@@ -39,7 +39,7 @@ func (t *theme) Type() string { return "string" }
 
 func (d *display) flags(cmd *cobra.Command) {
 	d.theme = "auto"
-	cmd.Flags().Var(&d.theme, "theme", "colours of the player: auto, dark, light or mono")
+	cmd.Flags().Var(&d.theme, "theme", "colours: auto, dark, light or mono")
 	cmd.Flags().BoolVar(&d.ascii, "ascii", false, "draw the player without box characters")
 }
 

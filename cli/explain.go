@@ -26,7 +26,7 @@ func newExplain() *cobra.Command {
 	var script bool
 	cmd := &cobra.Command{
 		Use:   "explain NAME",
-		Short: "Explain a code, a lock, a scenario, a way to fail, a claim, a step of scripts or a word",
+		Short: "Explain a code, lock, scenario, claim, step of scripts or word",
 		Long: `Explain a code such as FR, a lock, a scenario, a way to fail such as fencing, a
 claim about locks with its conditions, a step or a setting of scripts, a sign of
 the diagram, or a word of the screens such as lease, probe or PX. The runs of a lock or a scenario are made for it; those of a code are as the

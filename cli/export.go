@@ -120,7 +120,7 @@ func newExport() *cobra.Command {
 	var e exporting
 	cmd := &cobra.Command{
 		Use:   "export LOCK SCENARIO|FILE.yaml",
-		Short: "Write one run as text, JSON, a diagram, a picture, a page or a recording",
+		Short: "Write one run as text, JSON, a diagram, a picture or a page",
 		Long: `Run one lock under one scenario, as lockstep run does, and write the run
 in a form that you can pass on:
 

@@ -137,6 +137,24 @@ func piped(t *testing.T, args []string) string {
 	return <-all
 }
 
+// TestHelpFitsAScreen: all commands are to be seen at once, each in a row of its own.
+func TestHelpFitsAScreen(t *testing.T) {
+	help := must(t, "", "--help")
+	if n := strings.Count(help, "\n"); n > 40 {
+		t.Errorf("the help has %d lines:\n%s", n, help)
+	}
+	for line := range strings.SplitSeq(help, "\n") {
+		if draw.Width(line) > 80 {
+			t.Errorf("%d columns: %s", draw.Width(line), line)
+		}
+	}
+	for _, c := range newRoot().Commands() {
+		if row := "\n  " + c.Name() + " "; (strings.Count(help, row) != 1) != c.Hidden && c.Name() != "completion" {
+			t.Errorf("%s has no row of its own:\n%s", c.Name(), help)
+		}
+	}
+}
+
 // TestHelpIsSetForThePage: no line of a command's help is too long for a narrow page, none but the last of a paragraph is
 // shorter than it need be, and no word is lost.
 func TestHelpIsSetForThePage(t *testing.T) {

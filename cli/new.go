@@ -29,7 +29,7 @@ func newNew() *cobra.Command {
 	var sources string
 	cmd := &cobra.Command{
 		Use:   "new DIR|FILE.yaml|FILE.txt",
-		Short: "Write something of your own to begin with: a lock with its test, a scenario or a playlist",
+		Short: "Write a lock with its test, a scenario or a playlist to begin with",
 		Long: `Write a scenario to begin with into FILE.yaml, or a playlist to present into FILE.txt, with
 comments that say what its parts are; or write a Go module into DIR, which must be empty or not exist yet: lock.go, a lock on
 one Redis server as in production; lock_test.go, which has every schedule of it

@@ -42,7 +42,7 @@ func newServe() *cobra.Command {
 	x := &serving{}
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Be a Redis for programs of your own, and hold, lose or delay what they send",
+		Short: "Be a Redis for your programs: hold, lose, delay what they send",
 		Long: `Put simulated Redis servers on loopback, for locks in any language. Each connection
 is a client: the one that CLIENT SETNAME names, or else its port. Everything that
 they send is shown, and every grant, refusal and release that it amounts to; two
