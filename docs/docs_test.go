@@ -267,3 +267,25 @@ func TestExampleHoldsWhatItExpects(t *testing.T) {
 		t.Error("the example expects nothing")
 	}
 }
+
+// TestPagesSayWhatACommandIs: before its first command a page says how a reader comes by the program, and how else it is called.
+func TestPagesSayWhatACommandIs(t *testing.T) {
+	pages, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := regexp.MustCompile("(?m)(`|^    )(lockstep|go run \\.) [a-z-]+")
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := command.FindIndex(text)
+		if first == nil || page == "CONTRIBUTING.md" { // whose readers have the sources
+			continue
+		}
+		if before := string(text[:first[0]]); !strings.Contains(before, "`go build -o lockstep .` makes of") || !strings.Contains(before, "`go run .`") {
+			t.Errorf("%s: it doesn't say what lockstep is before %q", page, text[first[0]:first[1]])
+		}
+	}
+}
