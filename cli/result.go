@@ -88,7 +88,7 @@ func assumptions(p printer, r *explore.Result) {
 			if r.Closed {
 				beyond = "With these faults and clients"
 			}
-			text := fmt.Sprintf("%s the search has found %s. That there is none beyond them either is claim %d of docs/model.md", beyond, strings.Join(held, " and "), n)
+			text := fmt.Sprintf("%s the search has found %s. That there is none beyond them either is claim %d, which lockstep explain claim %[3]d states in full", beyond, strings.Join(held, " and "), n)
 			if others := r.Violated; len(others) > 0 {
 				var codes []string
 				for _, v := range others {
