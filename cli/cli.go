@@ -90,7 +90,7 @@ func newRoot() *cobra.Command {
 	show.flags(root)
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.InitDefaultHelpFlag()
-	root.Flags().Lookup("help").Hidden = true // the last line says it, and all is to fit a screen
+	root.Flags().Lookup("help").Hidden = true                              // the last line says it, and all is to fit a screen
 	root.Flags().Bool("version", false, "print the version of this build") // cobra's own would take -v, too
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
