@@ -114,7 +114,7 @@ func (c *Claim) String() string {
 	}
 	for _, n := range c.Numbers {
 		if c.Violated+c.Random == 0 {
-			text += fmt.Sprintf("; claim %d of docs/model.md says so for all schedules, on its assumptions", n)
+			text += fmt.Sprintf("; lockstep explain claim %d says so for all schedules, on its assumptions", n)
 		}
 	}
 	return text
