@@ -555,21 +555,24 @@ func (q *quiz) outcome(at int, text string) {
 }
 
 // worst offers the worst that the run shows among all that can come of one. It is decided by the first violation of the worst
-// kind there is, or else by the end of the run: up to there a worse one could follow. Words that come later, and other
-// questions, decide nothing.
+// kind there is, or by one after which no client does anything, or else by the end of the run: up to there a worse one could
+// follow. Words that come later, and other questions, decide nothing.
 func (q *quiz) worst(asked *Question) {
 	asked.Choices, asked.Lead, asked.Right = outcomes[:], "At worst:", 0
 	asked.Until, asked.Why = q.Last(), "No property broke."
 	for _, b := range q.Breaches {
 		if n := int(b.Code.Harm()); n > asked.Right {
 			asked.Right, asked.Why = n, q.Cause(b)
+			if q.Over(b.Pos) {
+				asked.Until = b.Pos
+			}
 		}
 	}
 	if b := q.damage(); b != nil {
 		asked.Until = b.Pos
 	}
 	if asked.Right == int(trace.Delays) && q.neverHad() {
-		asked.Right = int(trace.Blocks)
+		asked.Right, asked.Until = int(trace.Blocks), q.Last()
 	}
 }
 

@@ -70,6 +70,80 @@ func TestNextPassesNothing(t *testing.T) {
 	}
 }
 
+// Who jumps to a violation, and goes on from there or once more from the beginning, is asked nothing whose answer has been on the
+// screen, neither there nor in a room.
+func TestJumpPassesQuestions(t *testing.T) {
+	passed, told := 0, 0
+	for id, run := range courseRuns(t) {
+		for _, b := range run.Breaches {
+			z := quiz.Of(run)
+			by := &quiz.Teller{Enter: "enter", Score: func(*timeline.Question) string { return "" }, Known: func(string) bool { return true }}
+			seen := 0
+			walk := func(pos int) {
+				for steps := 0; ; steps++ {
+					z.See(pos)
+					seen = max(seen, pos)
+					asked, judged := draw.Paragraphs{Width: 1000}, draw.Paragraphs{Width: 1000}
+					z.Ask(&asked, pos, by)
+					z.Judge(&judged, pos, by)
+					text, q := fmt.Sprint(asked.Lines), z.At(pos)
+					if q != nil && q.Until <= seen {
+						passed++
+						if z.Takes(pos) != nil || strings.Contains(text, "the run will tell") || !strings.Contains(text, "Passed: ") {
+							t.Errorf("%s: %s was seen at %d, and then %d says %s", id, b.Code, b.Pos, pos, text)
+						}
+					}
+					if text := fmt.Sprint(judged.Lines); strings.Contains(text, "Answer: ") {
+						told++
+						if !strings.Contains(text, "Question passed: ") {
+							t.Errorf("%s: %s at %d, and then %d says %s", id, b.Code, b.Pos, pos, text)
+						}
+					}
+					if pos == run.Last() || steps > run.Last() {
+						return
+					}
+					if !z.GoOn(pos) {
+						pos = z.NextTold(pos, false)
+					}
+				}
+			}
+			z.See(0)
+			walk(b.Pos)
+			walk(0)
+		}
+	}
+	if passed == 0 || told == 0 {
+		t.Errorf("%d questions are passed, and %d told of", passed, told)
+	}
+}
+
+// One key tells a room the answer to each question before the run ends.
+func TestRoomIsTold(t *testing.T) {
+	for id, run := range courseRuns(t) {
+		z := quiz.Of(run)
+		z.Stay()
+		by := &quiz.Teller{Enter: "enter", Score: func(*timeline.Question) string { return "" }, Known: func(string) bool { return true }}
+		told := ""
+		for pos := 0; ; {
+			z.See(pos)
+			judged := draw.Paragraphs{Width: 1000}
+			z.Judge(&judged, pos, by)
+			told += fmt.Sprint(judged.Lines)
+			if pos == run.Last() {
+				break
+			}
+			if !z.GoOn(pos) {
+				pos = z.NextTold(pos, true)
+			}
+		}
+		for _, q := range z.All() {
+			if !strings.Contains(told, trace.Capital(q.Choices[q.Right])+".") {
+				t.Errorf("%s: nobody is told the answer to %q", id, q.Text)
+			}
+		}
+	}
+}
+
 // A script's question is answered on a screen of the instant of which it asks, and on no screen at which one key stops
 // before that the holders or the records are those of its answer.
 func TestScriptsQuestionIsAnsweredAtItsInstant(t *testing.T) {

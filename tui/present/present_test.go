@@ -687,7 +687,7 @@ func TestAnswerComesBeforeTheAlarm(t *testing.T) {
 	for p.Pos < alarmed {
 		a.Press("right")
 	}
-	if a.Press("enter"); !strings.Contains(a.View(), "Question: "+strings.Replace(told, "? ", "? Answer: ", 1)) {
+	if a.Press("enter"); !strings.Contains(tuitest.Unwrapped(a.View()), tuitest.Unwrapped("Question passed: "+strings.Replace(told, "? ", "? Answer: ", 1))) {
 		t.Errorf("the answer is never told:\n%s", a.View())
 	}
 }
@@ -859,7 +859,7 @@ func TestOpenQuestionIsShort(t *testing.T) {
 	for p.Pos == 0 {
 		a.Press("enter")
 	}
-	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, tuitest.Unwrapped("pgup goes back to the choices)")) || !strings.Contains(v, tuitest.Unwrapped("Still open: What will come of this? (1-")) || strings.Contains(v, "1 nothing goes wrong") {
+	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, tuitest.Unwrapped("pgup goes back to the choices)")) || !strings.Contains(v, tuitest.Unwrapped("The run will tell: What will come of this? (1-")) || strings.Contains(v, "1 nothing goes wrong") {
 		t.Errorf("at %d:\n%s", p.Pos, a.View())
 	}
 	if a.Press("pgup"); !strings.Contains(tuitest.Unwrapped(a.View()), "1 nothing goes wrong") {
@@ -1011,11 +1011,11 @@ script:
     answer: record
   - run: [A, B]
 `, "setpx-lua")
-	const all = "What comes of a full Redis?|1 nothing goes wrong|Redis throws the key away.|Still open: What comes|B comes.|Who believes?|Whose record is it?|1 nobody|1 no client's record|A and B.|B's record.|!! DG: "
+	const all = "What comes of a full Redis?|1 nothing goes wrong|Redis throws the key away.|The run will tell: What comes|B comes.|Who believes?|Whose record is it?|1 nobody|1 no client's record|A and B.|B's record.|!! DG: "
 	at := -1
 	for i, want := range []string{
 		"What comes of a full Redis?|1 nothing goes wrong",
-		"What comes of a full Redis?|1 nothing goes wrong|Redis throws the key away.|Still open: What comes",
+		"What comes of a full Redis?|1 nothing goes wrong|Redis throws the key away.|The run will tell: What comes",
 		"B comes.|Who believes?|1 nobody",
 		"B comes.|Who believes?|Whose record is it?|1 no client's record",
 		"Who believes?|A and B.",

@@ -156,8 +156,16 @@ func (z *Quiz) answered(q *timeline.Question) bool {
 	return is
 }
 
-// See tells the quiz that a position is on the screen.
-func (z *Quiz) See(pos int) { z.seen = max(z.seen, pos) }
+// See tells the quiz that a position is on the screen. A question whose answer has been there before, because the reader jumped past
+// it, is passed. A room has what stood there when it was led up to the question: whoever presents a run has looked through it before.
+func (z *Quiz) See(pos int) {
+	z.seen = max(z.seen, pos)
+	for i := range z.all {
+		if q := &z.all[i]; !z.stays && q.Pos == pos && q.Until <= z.seen && !z.answered(q) {
+			z.guesses[idOf(q)] = None
+		}
+	}
+}
 
 // Takes is the question at a position if it takes an answer, or nil: it has none of the reader's, and if it was passed, its answer has not
 // been on the screen.
@@ -169,6 +177,11 @@ func (z *Quiz) Takes(pos int) *timeline.Question {
 		return q
 	}
 	return nil
+}
+
+// shown reports whether a reader who has given no answer to a question has seen its answer.
+func (z *Quiz) shown(q *timeline.Question) bool {
+	return !z.stays && z.said(q) == "" && z.seen >= q.Until
 }
 
 // awaits reports whether a question that was passed still takes an answer.
@@ -330,7 +343,7 @@ func (z *Quiz) Ask(t *draw.Paragraphs, pos int, by *Teller) {
 	t.Gap()
 	text, said := z.worded(q, pos), z.said(q)
 	switch on := by.Enter + " goes on: the run will tell."; {
-	case z.answered(q) && (q.Pos < pos || z.behind[pos]):
+	case z.answered(q) && (q.Pos < pos || z.behind[pos] || z.shown(q)):
 		z.open(t, q, pos, by)
 	case said != "":
 		t.Add(draw.Strong, "? ", text)
@@ -377,8 +390,11 @@ func list(t *draw.Paragraphs, choices []string, form Form) {
 // The choices are where it was asked: to who has come from there they are no news.
 func (z *Quiz) open(t *draw.Paragraphs, q *timeline.Question, pos int, by *Teller) {
 	head, choices := "Asked before: ", z.said(q)
-	if q == z.Takes(pos) {
-		head, choices = "Still open: ", z.choices(q)
+	switch {
+	case z.shown(q):
+		head, choices = "Passed: ", "Its answer has been on the screen."
+	case q == z.Takes(pos):
+		head, choices = "The run will tell: ", z.choices(q)
 		if q.Pos < pos {
 			choices = fmt.Sprintf("(1-%d; %s goes back to the choices)", len(q.Choices), by.Back)
 		}
@@ -474,7 +490,7 @@ func (z *Quiz) judge(t *draw.Paragraphs, q *timeline.Question, by *Teller) {
 // untold is the answer to a script's question that nobody has answered. Who has come here by another way has never seen it asked: so
 // it is said which is which.
 func (z *Quiz) untold(q *timeline.Question) string {
-	return z.stated(q, "Question: ", "Answer: "+rightOf(q))
+	return z.stated(q, "Question passed: ", "Answer: "+rightOf(q))
 }
 
 // truth is a question with its right answer.
