@@ -65,7 +65,7 @@ func TestTemplateTellsWorkFromItsRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		before, _, told := strings.Cut(must(t, "", "run", "naive-del", path, "--plain"), "# here")
-		if !told || strings.Contains(before, "reads the store") != read {
+		if !told || strings.Contains(before, "reads the resource") != read {
 			t.Errorf("%s:\n%s", position, before)
 		}
 	}

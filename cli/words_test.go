@@ -61,7 +61,7 @@ func TestLegendIsExplained(t *testing.T) {
 			}
 		}
 	}
-	for _, word := range strings.Fields("n1 n3 PX NX switch step probe move fault believers store redis thinks does broken") {
+	for _, word := range strings.Fields("n1 n3 PX NX switch step probe move fault believers resource redis thinks does broken") {
 		if _, err := explain(word); err != nil {
 			t.Error(err)
 		}

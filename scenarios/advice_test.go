@@ -554,7 +554,7 @@ func TestCounterIsNoBetterThanItsServer(t *testing.T) {
 		if got := fences[1] <= fences[0]; got != lost || fences[0] == 0 {
 			t.Errorf("%s: A and B get %v", scenario, fences)
 		}
-		alike := fmt.Sprintf("both carry number %d, so the store can't tell them apart", fences[0])
+		alike := fmt.Sprintf("both carry number %d, so the resource can't tell them apart", fences[0])
 		for _, v := range run.Violations {
 			if late := strings.Contains(v.Text, "has already been there"); late && strings.HasSuffix(v.Text, alike) != (fences[0] == fences[1]) {
 				t.Errorf("%s: A and B get %v, and it is said that %q", scenario, fences, v.Text)

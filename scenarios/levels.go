@@ -99,7 +99,7 @@ var levels = []Level{
 	},
 	{
 		Lesson: "fencing", Title: "A number drawn too late", Strategy: "fenced-late", Goal: trace.SW, Faults: explore.Pause, Withstands: "fenced", Moves: 16,
-		Task:  "The store refuses lower numbers. Let the late client have the higher one.",
+		Task:  "The resource refuses lower numbers. Let the late client have the higher one.",
 		Moral: "The number has to come with the grant. Drawn by a second command, it is in the order of the drawing.",
 	},
 	{

@@ -34,7 +34,7 @@ const (
 	atWork                // just inside the critical section
 	atRelease             // about to call Release
 	atDone                // through with this cycle
-	before                // about to send a command (or, in work, to access the store)
+	before                // about to send a command (or, in work, to access the resource)
 	after                 // the command was executed at its node, and its reply is under way
 )
 

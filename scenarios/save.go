@@ -244,7 +244,7 @@ func (s *saver) stands(move sim.Move) clause {
 	at, c := s.w.Position(i), clause{who: s.cfg.Clients[i].Name}
 	switch {
 	case at.Sending && at.Phase == trace.PhaseWork:
-		c.what = "is about to access the store"
+		c.what = "is about to access the resource"
 	case at.Sending:
 		c.what = "is about to send a command"
 	case at.Landed:

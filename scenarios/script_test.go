@@ -86,13 +86,13 @@ func TestPositions(t *testing.T) {
 		{"setpx-lua", "before acquire last", "A reads its monotonic clock: 100.000000", "A -> n1  SET lock A1"},
 		{"setpx-lua", "after acquire first", "n1 A: SET lock A1", "A <- n1  OK"},
 		{"setpx-lua", "granted", "A has the lock, token A1", "A enters the critical section"},
-		{"setpx-lua", "work", "A enters the critical section", "A reads the store: 0"},
-		{"setpx-lua", "before work first", "A enters the critical section", "A reads the store: 0"},
+		{"setpx-lua", "work", "A enters the critical section", "A reads the resource: 0"},
+		{"setpx-lua", "before work first", "A enters the critical section", "A reads the resource: 0"},
 		{"setpx-lua", "after work first", "A works for 1s", "A has done its work"},
 		{"setpx-lua", "after work -2", "A works for 1s", "A has done its work"},
-		{"setpx-lua", "before work last", "A has done its work", "A writes the store: 1"},
-		{"setpx-lua", "before work 2", "A has done its work", "A writes the store: 1"},
-		{"setpx-lua", "after work last", "A writes the store: 1", "A leaves the critical section"},
+		{"setpx-lua", "before work last", "A has done its work", "A writes the resource: 1"},
+		{"setpx-lua", "before work 2", "A has done its work", "A writes the resource: 1"},
+		{"setpx-lua", "after work last", "A writes the resource: 1", "A leaves the critical section"},
 		{"setpx-lua", "release", "A leaves the critical section", "A releases"},
 		{"setpx-lua", "before release first", "A releases", "A -> n1  EVALSHA"},
 		{"setpx-lua", "before release last", "A releases", "A -> n1  EVALSHA"},
@@ -472,9 +472,9 @@ func TestClientSettings(t *testing.T) {
 			"cycles", "naive-del", "{A: {cycles: 3, work: 0s}}", "  - run: A\n",
 			[]trace.Kind{trace.KindEnter, trace.KindWrite, trace.KindDone},
 			[]string{
-				"2ms A enters the critical section", "2ms A writes the store: 1",
-				"6ms A enters the critical section", "6ms A writes the store: 2",
-				"10ms A enters the critical section", "10ms A writes the store: 3", "12ms A has finished",
+				"2ms A enters the critical section", "2ms A writes the resource: 1",
+				"6ms A enters the critical section", "6ms A writes the resource: 2",
+				"10ms A enters the critical section", "10ms A writes the resource: 3", "12ms A has finished",
 			},
 		},
 		{ // B asks at 2 ms, hears no at 4 ms, asks again after 700 ms, and so on until A has released at 1.003 s.
@@ -582,7 +582,7 @@ func TestPauseAndResume(t *testing.T) {
 	for _, more := range []string{"  - resume: A\n  - run: all\n", "  - run: A\n", "  - run: all\n"} {
 		tr := mustRun(t, script(t, yaml+more), "naive-del")
 		equal(t, more, of(tr, trace.KindPause, trace.KindResume, trace.KindRefused, trace.KindRead),
-			"2ms A is paused", "4ms B is refused", "2.004s A goes on after 2.002s", "2.004s A reads the store: 0")
+			"2ms A is paused", "4ms B is refused", "2.004s A goes on after 2.002s", "2.004s A reads the resource: 0")
 	}
 	// Without any of these it never goes on, and keeps what it has.
 	tr := mustRun(t, script(t, yaml), "setnx")
@@ -768,8 +768,8 @@ func TestRunSteps(t *testing.T) {
 // Steps are the client's own: the time that passes until it can act is none.
 func TestRunStepsWaits(t *testing.T) {
 	for within, want := range map[string][]string{
-		"6s": {"0ms A works for 5s", "5s A has done its work", "5s A writes the store: 1"},
-		"4s": {"0ms A works for 5s", "5s A has done its work", "5s A writes the store: 1"}, // when the script is over, the run goes on
+		"6s": {"0ms A works for 5s", "5s A has done its work", "5s A writes the resource: 1"},
+		"4s": {"0ms A works for 5s", "5s A has done its work", "5s A writes the resource: 1"}, // when the script is over, the run goes on
 	} {
 		s := script(t, "title: x\nsetup: {clients: {A: {work: 5s}}, latency: 0s}\nscript:\n  - {run: A, to: work}\n  - {run: A, steps: 1}\n"+
 			"  - {run: A, steps: 2, within: "+within+"}\n  - say: here\n")

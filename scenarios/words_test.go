@@ -106,7 +106,7 @@ func TestWordsAreTrueUnderEachLock(t *testing.T) {
 	}
 }
 
-// The words on the screen beside a question don't tell its answer: neither that the store lets a client write, nor that a
+// The words on the screen beside a question don't tell its answer: neither that the resource lets a client write, nor that a
 // client gets the lock or doesn't, nor whose record a release removes.
 func TestWordsDontAnswerQuestions(t *testing.T) {
 	testenv.LongRaced(t)
@@ -123,7 +123,7 @@ func TestWordsDontAnswerQuestions(t *testing.T) {
 			switch {
 			case q.Script:
 				continue
-			case strings.HasSuffix(q.Text, "Does the store let it write?"):
+			case strings.HasSuffix(q.Text, "Does the resource let it write?"):
 				asked["write"]++
 				tells = regexp.MustCompile(`\b(?:writes|commits|caches)\b`)
 			case strings.HasSuffix(q.Text, "get the lock?"):

@@ -286,6 +286,6 @@ func TestCrashInsideTheCriticalSection(t *testing.T) {
 	run(t, w)
 	expectVerdict(t, w, "BD")
 	if s := w.State().Store; s.Value != 1 || s.Version != 1 {
-		t.Errorf("the store has accepted more than B's write: %+v", s)
+		t.Errorf("the resource has accepted more than B's write: %+v", s)
 	}
 }

@@ -58,13 +58,13 @@ func TestQueryShowsTheDatabaseAsItWas(t *testing.T) {
 		0 A wants what is cached
 		0 A reads the cache: nothing there
 		0.002 A queries the database: version 1
-		0.002 store the database has version 2 from now on
-		0.002 store the database has version 3 from now on
+		0.002 resource the database has version 2 from now on
+		0.002 resource the database has version 3 from now on
 		1.002 A writes the cache: version 1
 		1.004 A wants what is cached
 		1.004 A reads the cache: version 1`, trace.KindQuery, trace.KindUpdate, trace.KindWrite, trace.KindWant, trace.KindRead)
 	if s := w.State().Store; s.Database != 3 || s.Value != 1 || s.Version != 1 {
-		t.Errorf("the store is %+v", s)
+		t.Errorf("the resource is %+v", s)
 	}
 }
 

@@ -228,10 +228,10 @@ func TestProtocol(t *testing.T) {
 		0.002  A   <- n1 OK
 		0.002  A   has the lock, token A1, lease until 9.898s (10s less 102ms for drift)
 		0.002  A   enters the critical section
-		0.002  A   reads the store: 0
+		0.002  A   reads the resource: 0
 		0.002  A   works for 1s
 		1.002  A   has done its work
-		1.002  A   writes the store: 1
+		1.002  A   writes the resource: 1
 		1.002  A   leaves the critical section
 		1.002  A   releases
 		1.002  A   -> n1 EVALSHA script 1 lock A1

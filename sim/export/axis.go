@@ -43,7 +43,7 @@ func jointAxes(al *timeline.Alignment, runs [2]*annotated, width int) (axes [2]*
 	return axes
 }
 
-// shares are the shares of a run's events on an axis, with room for the labels in the store's row.
+// shares are the shares of a run's events on an axis, with room for the labels in the resource's row.
 func (r *annotated) shares() []timeline.Share {
 	shares := r.Shares(&scale)
 	for i := range r.Events {

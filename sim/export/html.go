@@ -138,7 +138,7 @@ var hiddenWords = []string{"what comes next is hidden", "hidden"}
 func (d *drawing) canvas(suffix string) string {
 	p := &pen{}
 	width := labels + d.end + margin
-	p.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-label="Timeline: the rows are clients, servers and the store">`,
+	p.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-label="Timeline: the rows are clients, servers and the resource">`,
 		width, d.height+8, width, d.height+8)
 	if suffix == "" { // the page needs them once
 		p.WriteString(style + definitions)
@@ -513,7 +513,7 @@ func (r *annotated) inkNumber(client int) int {
 }
 
 // stateRows describes a state in words: the actions and beliefs of each client that has begun
-// by a position, each node's records, and the store.
+// by a position, each node's records, and the resource.
 func (r *annotated) stateRows(s *trace.State, pos int) []stateRow {
 	var rows []stateRow
 	for i := range s.Clients {
@@ -535,7 +535,7 @@ func (r *annotated) stateRows(s *trace.State, pos int) []stateRow {
 			break
 		}
 	}
-	return append(rows, stateRow{"store", -1, store})
+	return append(rows, stateRow{"resource", -1, store})
 }
 
 func (r *annotated) clientRows(s *trace.State, i int) []stateRow {

@@ -110,8 +110,8 @@ func checkShown(t *testing.T, trace *trace.Trace, state *trace.State, pos int, s
 	if got := shown["believers"]; got != fmt.Sprintln(state.Believers()) {
 		t.Errorf("position %d: %s believers, want %d", pos, got, state.Believers())
 	}
-	if want := fmt.Sprintf("value %d, version %d", state.Store.Value, state.Store.Version); !strings.HasPrefix(shown["store"], want) {
-		t.Errorf("position %d: store %q, want %q", pos, shown["store"], want)
+	if want := fmt.Sprintf("value %d, version %d", state.Store.Value, state.Store.Version); !strings.HasPrefix(shown["resource"], want) {
+		t.Errorf("position %d: store %q, want %q", pos, shown["resource"], want)
 	}
 	for i, name := range trace.Clients {
 		text, c := shown[name], &state.Clients[i]
@@ -152,7 +152,7 @@ func TestFreshRows(t *testing.T) {
 		case e.Kind == trace.KindLapse:
 			want = []string{"believes; lease over for 0s"}
 		case e.Kind == trace.KindWrite && run.Clients[e.Client] == "A":
-			want = []string{"store value 1, version 1, by A"}
+			want = []string{"resource value 1, version 1, by A"}
 		default:
 			continue
 		}

@@ -111,7 +111,7 @@ func (d *drawing) dots(l timeline.Lane, y int) {
 	}
 }
 
-// touchText describes an access to the store: A:0 is A reading 0,
+// touchText describes an access to the resource: A:0 is A reading 0,
 // A=1 is A writing 1, A:db1 is A reading 1 from the database, and db=2 says that the
 // database has 2 from now on.
 func (r *annotated) touchText(e *trace.Event) string {
@@ -130,7 +130,7 @@ func (r *annotated) touchText(e *trace.Event) string {
 	return name
 }
 
-// labelTouches describes the accesses under the marks of the store's lane.
+// labelTouches describes the accesses under the marks of the resource's lane.
 func (d *drawing) labelTouches(l timeline.Lane, y int) {
 	for i := range d.Events {
 		e := &d.Events[i]

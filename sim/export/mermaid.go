@@ -79,7 +79,7 @@ func (m *mermaid) document(items []item) string {
 	for i, name := range m.Nodes {
 		line("participant n%d as %s", i, mermaidText(name, unbroken))
 	}
-	line("participant store")
+	line("participant resource")
 	for _, it := range items {
 		for _, l := range it.lines {
 			line("%s", l)
@@ -154,9 +154,9 @@ func (m *mermaid) event(e *trace.Event) string {
 		}
 		return message(e.Reply, "n%d-->>c%d", e.Node, e.Client)
 	case timeline.ToStore:
-		return message(m.Text(e), "c%d->>store", e.Client)
+		return message(m.Text(e), "c%d->>resource", e.Client)
 	case timeline.FromStore:
-		return message(m.Text(e), "store--xc%d", e.Client)
+		return message(m.Text(e), "resource--xc%d", e.Client)
 	}
 	if e.Kind != trace.KindExecute {
 		return m.over(e, m.Text(e))
@@ -172,7 +172,7 @@ func (m *mermaid) event(e *trace.Event) string {
 
 // over is a note over the participants whom an event befell.
 func (m *mermaid) over(e *trace.Event, text string) string {
-	who := "store"
+	who := "resource"
 	switch {
 	case m.Doer(e) != trace.None:
 		who = fmt.Sprintf("c%d", e.Client)
@@ -192,7 +192,7 @@ func (m *mermaid) all(text string) string {
 			from = fmt.Sprintf("c%d", i)
 		}
 	}
-	return fmt.Sprintf("Note over %s,store: %s", from, mermaidText(text, wide))
+	return fmt.Sprintf("Note over %s,resource: %s", from, mermaidText(text, wide))
 }
 
 func (m *mermaid) said(n *trace.Note) string {

@@ -24,7 +24,7 @@ func TestMermaidGolden(t *testing.T) {
 var (
 	mermaidHead  = regexp.MustCompile(`^(accTitle:|accDescr:|title) (.+)$`)
 	mermaidParty = regexp.MustCompile(`^participant (c\d+|n\d+) as (.+)$`)
-	mermaidArrow = regexp.MustCompile(`^(c\d+|n\d+|store)(->>|-->>|--x)(c\d+|n\d+|store): (.+)$`)
+	mermaidArrow = regexp.MustCompile(`^(c\d+|n\d+|resource)(->>|-->>|--x)(c\d+|n\d+|resource): (.+)$`)
 	mermaidNote  = regexp.MustCompile(`^Note over ([a-z]+\d*)(?:,([a-z]+\d*))?: (.+)$`)
 	mermaidBar   = regexp.MustCompile(`^(activate|deactivate) (c\d+)$`)
 	mermaidBreak = regexp.MustCompile(`<br/>|#\d+;`)
@@ -39,7 +39,7 @@ func checkMermaid(t *testing.T, diagram string) (texts []string) {
 	if lines[0] != "sequenceDiagram" || !utf8.ValidString(diagram) {
 		t.Errorf("it begins with %q", lines[0])
 	}
-	known, busy, blocks := map[string]bool{"store": true}, map[string]bool{}, 0
+	known, busy, blocks := map[string]bool{"resource": true}, map[string]bool{}, 0
 	party := func(names ...string) {
 		for _, n := range names {
 			if n != "" && !known[n] {
@@ -71,7 +71,7 @@ func checkMermaid(t *testing.T, diagram string) (texts []string) {
 			blocks++
 		} else if line == "end" && blocks > 0 {
 			blocks--
-		} else if line != "participant store" {
+		} else if line != "participant resource" {
 			t.Errorf("not a line of a sequence diagram: %q", line)
 		}
 		if bare := mermaidBreak.ReplaceAllString(text, ""); strings.ContainsAny(bare, "#;:<>&%$\\\"`{}\x00\x1b\u2028") {

@@ -201,7 +201,7 @@ func (d *drawing) rows() []row {
 		case timeline.Believers:
 			rows = append(rows, row{"believers", "", "ls-fg", 26, func(y int) { d.believers(l, y) }, nil, 0})
 		case timeline.Store:
-			rows = append(rows, row{"store", "", "ls-fg", 40, func(int) {}, func(y int) {
+			rows = append(rows, row{"resource", "", "ls-fg", 40, func(int) {}, func(y int) {
 				d.labelTouches(l, y)
 				marks(13)(y)
 			}, 0})

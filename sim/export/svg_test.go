@@ -163,7 +163,7 @@ func TestQueriesHaveMarks(t *testing.T) {
 		if e := &run.Events[i]; e.Kind == trace.KindQuery {
 			queries++
 			if got := strings.Count(picture, "<title>"+escape(strings.TrimSpace(run.Line(e)))+"</title>"); got < 2 {
-				t.Errorf("%s has %d marks, want one in its client's lane and one in the store's", run.Line(e), got)
+				t.Errorf("%s has %d marks, want one in its client's lane and one in the resource's", run.Line(e), got)
 			}
 		}
 	}

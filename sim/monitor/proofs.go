@@ -79,7 +79,7 @@ func (m *Monitor) sameNumber(e trace.Event, newer *trace.Touch) string {
 	if e.Fence == 0 || m.s.Acquisition(newer.By.Client) != newer.By || m.s.Clients[newer.By.Client].Lease.Fence != e.Fence {
 		return ""
 	}
-	return fmt.Sprintf(": both carry number %d, so the store can't tell them apart", e.Fence)
+	return fmt.Sprintf(": both carry number %d, so the resource can't tell them apart", e.Fence)
 }
 
 // proveBackwards names the query that gave the old version, if there was one, and the

@@ -235,7 +235,7 @@ func (al *Alignment) Places(side int, steps []int) []int {
 }
 
 // Differs reports whether at a step a client does or believes something under one lock and not
-// under the other, or Redis has another client's record, or the store differs.
+// under the other, or Redis has another client's record, or the resource differs.
 func (al *Alignment) Differs(step int) bool {
 	return al.parts(step, func(x, y *Client) bool { return *x == *y })
 }

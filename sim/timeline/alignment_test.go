@@ -67,7 +67,7 @@ func TestAlignedAxesAreInStep(t *testing.T) {
 	}
 }
 
-// Two runs part where the deeds of their clients, Redis or the store go apart, and not where one
+// Two runs part where the deeds of their clients, Redis or the resource go apart, and not where one
 // lease is said to end a little earlier.
 func TestParting(t *testing.T) {
 	whole, broken := pausePastTTL(), pausePastTTL()
@@ -128,7 +128,7 @@ func TestUnsharedFailure(t *testing.T) {
 	}
 }
 
-// Where one run breaks, the other is shown with what it does at that instant: the write that the store refuses stands at the
+// Where one run breaks, the other is shown with what it does at that instant: the write that the resource refuses stands at the
 // step of the write that it takes, and what has no counterpart comes before the violation.
 func TestTheOtherRunIsShownWithItsInstant(t *testing.T) {
 	taken, refused := newRun(), newRun()

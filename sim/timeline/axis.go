@@ -46,7 +46,7 @@ const (
 	Proof              // it has no mark, but is among the proofs of a violation
 	Fatal              // the mark of a command that proves a violation
 	Own                // it changes what a lane shows, or has a mark, or something is said there
-	Touch              // it stands in the store's lane, where it is labelled
+	Touch              // it stands in the resource's lane, where it is labelled
 
 	needs
 )

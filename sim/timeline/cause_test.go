@@ -270,7 +270,7 @@ func TestCommandIsTheOneThatDidIt(t *testing.T) {
 func TestWithstood(t *testing.T) {
 	const refused = " is older than 2. No update that it took was lost."
 	for run, want := range map[[2]string]string{
-		{"fenced", "pause-past-ttl"}:             "The store refused A's write at 14.004s: fence 1" + refused,
+		{"fenced", "pause-past-ttl"}:             "The resource refused A's write at 14.004s: fence 1" + refused,
 		{"setpx-lua", "pause-past-ttl"}:          "",
 		{"fenced", "fenced-write-unfenced-read"}: "",
 		{"fenced", "no-finally"}:                 "",

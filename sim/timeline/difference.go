@@ -8,7 +8,7 @@ import (
 )
 
 // Differences says what is not alike at a step, in a clause for each client that does or believes something
-// else, for the record in Redis and for the store; "above" is the first run. It is empty where nothing
+// else, for the record in Redis and for the resource; "above" is the first run. It is empty where nothing
 // differs.
 func (al *Alignment) Differences(step int) (all []string) {
 	a, b := &al.Runs[0].Moments[al.Steps[step][0]], &al.Runs[1].Moments[al.Steps[step][1]]
@@ -29,7 +29,7 @@ func (al *Alignment) Differences(step int) (all []string) {
 		all = append(all, fmt.Sprintf("Redis has %s above, and %s below", al.record(0, a), al.record(1, b)))
 	}
 	if a.Version != b.Version {
-		all = append(all, fmt.Sprintf("the store has been written %s above, and %s below", times(a.Version), times(b.Version)))
+		all = append(all, fmt.Sprintf("the resource has been written %s above, and %s below", times(a.Version), times(b.Version)))
 	}
 	return all
 }

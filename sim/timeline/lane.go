@@ -120,7 +120,7 @@ func (t *Timeline) Bar(l Lane, pos int) Bar {
 	case Believers:
 		return Bar{Kind: Count, Count: m.Believers}
 	}
-	return Bar{} // the store and the violations are marks only
+	return Bar{} // the resource and the violations are marks only
 }
 
 func (c *Client) deed() BarKind {

@@ -20,9 +20,9 @@ const (
 	Leaves        // it leaves it
 	Releases      // it releases
 	Extends       // its lease goes on
-	Reads         // reads the store, or the database behind it
-	Writes        // writes the store
-	Rejected      // the store refuses an access
+	Reads         // reads the resource, or the database behind it
+	Writes        // writes the resource
+	Rejected      // the resource refuses an access
 	Crashes       // a client crashes
 	Resumes       // a client or a node goes on
 	Fails         // a client fails to acquire, to extend or to release
@@ -69,7 +69,7 @@ const (
 	NoArrow   Arrow = iota
 	ToNode          // a command, from the client to the node
 	FromNode        // its reply, or the news that there will be none
-	ToStore         // an access, from the client to the store
+	ToStore         // an access, from the client to the resource
 	FromStore       // its refusal
 )
 
@@ -180,7 +180,7 @@ func (t *Timeline) In(l Lane, e *trace.Event) bool {
 }
 
 // Doer returns the client that is the actor of an event, or trace.None if a node, the network
-// or the store is.
+// or the resource is.
 func (t *Timeline) Doer(e *trace.Event) int {
 	if !e.Kind.AtClient() {
 		return trace.None

@@ -16,7 +16,7 @@ type Moment struct {
 	Nodes     []Node
 	Quorum    Quorum
 	Believers int   // the number of clients that believe that they hold the lock
-	Version   int64 // of the store
+	Version   int64 // of the resource
 }
 
 // Client is a client at a moment. Live implies Believed.

@@ -49,7 +49,7 @@ const mostOfAKind = 2
 // Questions are the predictions of a run, in the order of asking:
 // those of the script, and those about what decides the run: whether a client gets the lock
 // that another one believes to hold, what a release does to a record that is no longer its
-// own, and whether the store takes a late write. A run with none of these asks what will
+// own, and whether the resource takes a late write. A run with none of these asks what will
 // come of it. None of them but the script's is asked while another one is open, and none but the script's shares a position with
 // another one.
 func (t *Timeline) Questions() []Question {
@@ -500,7 +500,7 @@ func reads(args []string) bool {
 	return len(args) > 0 && slices.Contains([]string{"GET", "TTL", "PTTL", "WATCH", "UNWATCH", "MULTI", "EXISTS"}, strings.ToUpper(args[0]))
 }
 
-// write asks whether the store takes a write of a client after which another one was granted
+// write asks whether the resource takes a write of a client after which another one was granted
 // the lock.
 func (q *quiz) write(i int) bool {
 	e := &q.Events[i]
@@ -517,7 +517,7 @@ func (q *quiz) write(i int) bool {
 		return false
 	}
 	name := q.Clients[e.Client]
-	return q.ask(Question{Pos: i, Until: i + 1, Text: fmt.Sprintf("%s goes to the store at %s. Does the store let it write?", name, trace.Brief(e.At)),
+	return q.ask(Question{Pos: i, Until: i + 1, Text: fmt.Sprintf("%s goes to the resource at %s. Does the resource let it write?", name, trace.Brief(e.At)),
 		Choices: []string{"yes", "no, it refuses " + name}, Right: right, Why: q.whyWrite(i)})
 }
 

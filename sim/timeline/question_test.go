@@ -145,7 +145,7 @@ func TestAnswersAreTrue(t *testing.T) {
 				answersLikeTheNote(t, tl, &q)
 			}
 			switch {
-			case strings.Contains(q.Text, "Does the store let it write?"):
+			case strings.Contains(q.Text, "Does the resource let it write?"):
 				checked["write"]++
 				if (answer == "yes") != (last.Kind == trace.KindWrite) {
 					t.Errorf("%q: %s, and the event is %s", q.Text, answer, tl.Line(last))
@@ -187,7 +187,7 @@ func TestAnswersHaveReasons(t *testing.T) {
 	for _, tt := range []struct{ lock, scenario, question, want string }{
 		{"naive-del", "late-release", "B's request arrives at 12.001s.", "Redis had no record: A's record expired at 10.002s. (#17, reply: OK)"},
 		{"naive-del", "late-release", "C's request arrives at 16.001s.", "Redis had no record: A's DEL removed B's record at 15.001s. (#32, reply: OK)"},
-		{"naive-del", "late-release", "B goes to the store", "It carries no token, so the store can't tell that C got the lock later, at 16.002s."},
+		{"naive-del", "late-release", "B goes to the resource", "It carries no token, so the resource can't tell that C got the lock later, at 16.002s."},
 		{"naive-del", "late-release", "B's DEL lock arrives", "Redis had C's record, since 16.001s, and DEL doesn't ask whose it is. (#43, reply: 1)"},
 		{"get-then-del", "late-release", "C's request arrives at 16.001s.", "Redis had B's record, since 12.001s. (#32, reply: nil)"},
 		{"get-then-del", "late-release", "At 15.002s: Whose record", "n1 stores B1-a586 (B's), since 12.001s."},
@@ -195,7 +195,7 @@ func TestAnswersHaveReasons(t *testing.T) {
 		{"setpx-lua", "release-gap", "A's release, a script", "Redis had B's record, since 12.001s: B1-a586. The command compares that with A1-e39f, and leaves it. (#27, reply: 0)"},
 		{"getset-equal", "clock-skew", "B's request arrives at 1.003s.", "Redis had A's record, since 1ms, and B's GETSET replaced it. (#22, reply: 1010000)"},
 		{"setpx-lua", "failover", "B's request arrives at 3ms.", "Redis had no record: n1r1 became the master at 2ms without A's record, as what n1 stored at 1ms had not come to it by then. (#14, reply: OK)"},
-		{"fenced", "pause-past-ttl", "A goes to the store", "Store refuses A: fence 1 is older than 2"},
+		{"fenced", "pause-past-ttl", "A goes to the resource", "Resource refuses A: fence 1 is older than 2"},
 	} {
 		all := runUnder(t, tt.lock, tt.scenario).Questions()
 		i := slices.IndexFunc(all, func(q timeline.Question) bool { return strings.HasPrefix(q.Text, tt.question) })

@@ -321,7 +321,7 @@ func (t *Timeline) Breached(pos int) (all, fresh []Breach) {
 	return t.Breaches, fresh
 }
 
-// Refusal says that the store has just refused an access, or that a client has just been told that its release or
+// Refusal says that the resource has just refused an access, or that a client has just been told that its release or
 // its extension has failed, and why; it is empty at every other position. A fence that holds is no violation, nor is a
 // lock that spares another client's record, and yet they are what a run is there to show.
 func (t *Timeline) Refusal(pos int) string {
@@ -336,10 +336,10 @@ func (t *Timeline) Refusal(pos int) string {
 	case trace.KindExtendFailed:
 		return fmt.Sprintf("%s's extension fails: %s.", client, e.Note)
 	}
-	return fmt.Sprintf("The store refuses %s, whose access changes nothing: %s.", client, e.Note)
+	return fmt.Sprintf("The resource refuses %s, whose access changes nothing: %s.", client, e.Note)
 }
 
-// Withstood says what the store refused in a run that breaks something and yet does no harm to the data: a fence doesn't keep two
+// Withstood says what the resource refused in a run that breaks something and yet does no harm to the data: a fence doesn't keep two
 // clients apart, but their writes. It is empty of a run in which nothing is refused, or something is lost all the same.
 func (t *Timeline) Withstood() string {
 	first, others := trace.None, 0
@@ -365,7 +365,7 @@ func (t *Timeline) Withstood() string {
 			access = "write" // a holder reads once, and then writes
 		}
 	}
-	text := fmt.Sprintf("The store refused %s's %s at %s: %s", t.Clients[e.Client], access, trace.Brief(e.At), e.Note)
+	text := fmt.Sprintf("The resource refused %s's %s at %s: %s", t.Clients[e.Client], access, trace.Brief(e.At), e.Note)
 	switch {
 	case others == 1:
 		text += "; and another access"

@@ -121,7 +121,7 @@ func checkPicture(t *testing.T, r *run, want string) {
 }
 
 // In this order: what A does, its marks and what it believes; the same of B; what
-// the node holds; how many believe; what the store saw.
+// the node holds; how many believe; what the resource saw.
 func TestPictureOfAPauseThatOutlivesTheLease(t *testing.T) {
 	checkPicture(t, pausePastTTL(), `
 ------#PPPPPPP##

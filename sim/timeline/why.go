@@ -62,7 +62,7 @@ func (q *quiz) tokenOf(e *trace.Event) string {
 	return q.Events[i].Token
 }
 
-// whyWrite is why the store takes a write, or doesn't.
+// whyWrite is why the resource takes a write, or doesn't.
 func (q *quiz) whyWrite(i int) string {
 	e := &q.Events[i]
 	why := trace.Capital(q.Actor(e)) + " " + q.Text(e)
@@ -72,7 +72,7 @@ func (q *quiz) whyWrite(i int) string {
 	mine := q.s.Clients[e.Client].Lease.Granted
 	for c := range q.s.Clients {
 		if at := q.s.Clients[c].Lease.Granted; mine != trace.None && at > mine {
-			return fmt.Sprintf("It carries no token, so the store can't tell that %s got the lock later, at %s.", q.Clients[c], trace.Brief(q.Events[at-1].At))
+			return fmt.Sprintf("It carries no token, so the resource can't tell that %s got the lock later, at %s.", q.Clients[c], trace.Brief(q.Events[at-1].At))
 		}
 	}
 	return why

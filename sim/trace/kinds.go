@@ -265,8 +265,11 @@ func (t *Trace) Disconnection(e *Event) string {
 	return "connection closed"
 }
 
+// resource is what a lock protects, as the actor of events, by its name in scripts.
+const resource = "resource"
+
 // Actor returns the name of the event's actor: a client, or one of its other threads, a node,
-// the network, or the store.
+// the network, or the resource.
 func (t *Trace) Actor(e *Event) string {
 	switch kinds[e.Kind].by {
 	case byNode:
@@ -274,7 +277,7 @@ func (t *Trace) Actor(e *Event) string {
 	case byNet:
 		return "net"
 	case byStore:
-		return "store"
+		return resource
 	}
 	if e.Thread > 0 {
 		return fmt.Sprintf("%s/%d", t.Clients[e.Client], e.Thread+1)

@@ -180,6 +180,11 @@ func (t *Trace) ActorColumn() int {
 			column = max(column, utf8.RuneCountInString(name))
 		}
 	}
+	for i := range t.Events {
+		if kinds[t.Events[i].Kind].by == byStore {
+			return min(max(column, len(resource)), most)
+		}
+	}
 	return min(column, most)
 }
 

@@ -48,7 +48,7 @@ func (w Workload) Database() int64 {
 func (w Workload) readText(value int64) string {
 	switch {
 	case w == Counter:
-		return fmt.Sprintf("reads the store: %d", value)
+		return fmt.Sprintf("reads the resource: %d", value)
 	case value == 0:
 		return "reads the cache: nothing there"
 	}
@@ -59,5 +59,5 @@ func (w Workload) writeText(value int64) string {
 	if w == Cache {
 		return fmt.Sprintf("writes the cache: version %d", value)
 	}
-	return fmt.Sprintf("writes the store: %d", value)
+	return fmt.Sprintf("writes the resource: %d", value)
 }

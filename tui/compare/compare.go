@@ -136,7 +136,7 @@ func (m *Compare) show(c comparedMsg) {
 func (m *Compare) together() string {
 	longest, any := m.alignment.Longest()
 	if !any {
-		return "Clients, Redis and the store are alike in both from beginning to end."
+		return "Clients, Redis and the resource are alike in both from beginning to end."
 	}
 	span := "at single instants"
 	if longest > 0 {
@@ -391,7 +391,7 @@ func (m *Compare) Help() screen.Page {
 			"Where rows are few, both runs show the same ones: first those of the clients that take part in what breaks.",
 		Keys: append([]key.Binding{k.Forward, k.Back, k.Next, k.Previous, screen.As(k.Violation, "next violation"), screen.As(k.Match, "next difference"),
 			k.First, k.Last, k.Play, k.In, k.Out, screen.As(k.Strategy, "another lock below"), k.Scenario, screen.As(k.Enter, "play the lower")}, k.Always()...),
-		Signs: append([]draw.Sign{{g.Differs, "somebody does or believes something else, or Redis or the store differs"}}, slices.Concat(pane.Legend(g, nil), screen.CodeSigns())...),
+		Signs: append([]draw.Sign{{g.Differs, "somebody does or believes something else, or Redis or the resource differs"}}, slices.Concat(pane.Legend(g, nil), screen.CodeSigns())...),
 	}
 }
 

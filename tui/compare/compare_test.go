@@ -33,7 +33,7 @@ func TestScreens(t *testing.T) {
 	})
 }
 
-// fencedOff is the handmade run, in which the store refuses the late write if the lock gives fencing tokens.
+// fencedOff is the handmade run, in which the resource refuses the late write if the lock gives fencing tokens.
 func fencedOff(scenario, strategy string) (*trace.Trace, error) {
 	t, err := tuitest.Handmade(scenario, strategy)
 	for i := range t.Events {
@@ -287,7 +287,7 @@ func TestClientsOfTheViolationAreShown(t *testing.T) {
 						continue
 					}
 					name, now := m.alignment.Runs[0].Clients[e.Client], &m.alignment.Runs[0].Moments[m.alignment.Steps[m.at][0]].Clients[e.Client]
-					if !strings.Contains(upper, name+"     does") && (now.Believed || !strings.Contains(upper, name+", store")) {
+					if !strings.Contains(upper, name+"     does") && (now.Believed || !strings.Contains(upper, name+", resource")) {
 						t.Errorf("%s against %s: %s has no row:\n%s", b.Code, other, name, v)
 					}
 				}
@@ -296,11 +296,11 @@ func TestClientsOfTheViolationAreShown(t *testing.T) {
 	}
 }
 
-// Both runs show the same rows at every step, and the screen names those of clients and of the store that have none; in the least window
+// Both runs show the same rows at every step, and the screen names those of clients and of the resource that have none; in the least window
 // and in a larger one. Where the first lock breaks, the rows of what A and B think tell the story of it, and at the end no client is left out.
 func TestBothShowTheSameRows(t *testing.T) {
 	probe := regexp.MustCompile(`;probe does(;thinks)?`)
-	label := regexp.MustCompile(`^.(\S+)? +(does|thinks)|^.store`)
+	label := regexp.MustCompile(`^.(\S+)? +(does|thinks)|^.resource`)
 	for _, size := range [][2]int{{80, 24}, {80, 30}, {120, 40}} {
 		app := tuitest.RealApp(screen.NewLibrary(), tuitest.PlainTheme(false))
 		lib := app.Library

@@ -93,7 +93,7 @@ func (m *Compare) chosen(w, room int) (d rows) {
 	return d
 }
 
-// ranked are the lanes of some tiers of clients, of the store and of what is broken, those first without which the comparison says
+// ranked are the lanes of some tiers of clients, of the resource and of what is broken, those first without which the comparison says
 // least: of each tier what all do, and then what they think; where something breaks, those first who believe then that they have the
 // lock. Those who haven't begun think nothing.
 func (m *Compare) ranked(tiers [][]int) (list []timeline.Lane) {

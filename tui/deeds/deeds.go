@@ -41,9 +41,9 @@ func Of(t *trace.Trace, events []trace.Event, client int, g tried.Grain) (text s
 	case last.Kind == trace.KindClock: // to the microsecond only where that says something
 		return "reads its " + last.Note + " clock: " + strings.TrimRight(strings.TrimRight(trace.Instant(last.By), "0"), "."), last
 	case last.Kind == trace.KindRead:
-		return "reads the store", last
+		return "reads the resource", last
 	case last.Kind == trace.KindWrite, last.Kind == trace.KindReject:
-		return "writes the store", last
+		return "writes the resource", last
 	}
 	return t.Text(last), last
 }

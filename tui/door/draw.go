@@ -146,7 +146,7 @@ func (d *Door) drawOwn(c *draw.Canvas, r draw.Rectangle) {
 }
 
 // guide explains the rows of the picture.
-const guide = "Each client has two rows: what it does, and what it thinks. The rows below are what Redis stores, how many clients believe that they have the lock, and who touched the store. Time runs to the right; nothing right of the cursor has happened yet."
+const guide = "Each client has two rows: what it does, and what it thinks. The rows below are what Redis stores, how many clients believe that they have the lock, and who touched the resource. Time runs to the right; nothing right of the cursor has happened yet."
 
 func guideLines(width int) []draw.Line {
 	t := draw.Paragraphs{Width: min(width, draw.WidestLine)}

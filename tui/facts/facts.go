@@ -125,18 +125,18 @@ func storeLines(t *trace.Trace, st *trace.StoreState) []draw.Line {
 	} else {
 		lines = []draw.Line{
 			storeLine(t, st, "cache "+versionWord(st.Value)),
-			{draw.Text("        database "+versionWord(st.Database), draw.Plain)},
-			{draw.Text(fmt.Sprintf("        rebuilds %d, needed %d", st.Queries, st.Queries-st.Needless), draw.Plain)},
+			{draw.Text("          database "+versionWord(st.Database), draw.Plain)},
+			{draw.Text(fmt.Sprintf("          rebuilds %d, needed %d", st.Queries, st.Queries-st.Needless), draw.Plain)},
 		}
 	}
 	if st.Fence != 0 {
-		lines = append(lines, draw.Line{draw.Text(fmt.Sprintf("        highest fence %d", st.Fence), draw.Plain)})
+		lines = append(lines, draw.Line{draw.Text(fmt.Sprintf("          highest fence %d", st.Fence), draw.Plain)})
 	}
 	return lines
 }
 
 func storeLine(t *trace.Trace, st *trace.StoreState, holds string) draw.Line {
-	l := draw.Line{draw.Text(" store  ", draw.Strong), draw.Text(holds, draw.Plain)}
+	l := draw.Line{draw.Text(" resource ", draw.Strong), draw.Text(holds, draw.Plain)}
 	for i := len(st.Touches) - 1; i >= 0; i-- {
 		if touch := &st.Touches[i]; touch.Write {
 			return append(l, draw.Text(" by "+t.Clients[touch.By.Client], draw.ClientInk(touch.By.Client)))
@@ -177,7 +177,7 @@ func changes(r *timeline.Timeline, pos int, before, now *trace.State) []draw.Lin
 		}
 	}
 	if now.Store.Version != before.Store.Version || now.Store.Database != before.Store.Database || now.Store.Queries != before.Store.Queries {
-		say(draw.Strong, "store", "%s", storeChange(t.Workload, e, &before.Store, &now.Store))
+		say(draw.Strong, "resource", "%s", storeChange(t.Workload, e, &before.Store, &now.Store))
 	}
 	if b, n := before.Believers(), now.Believers(); b != n {
 		k := draw.Strong

@@ -13,7 +13,7 @@ import (
 // rowsOf are the rows of a screen by what always stands in them: the label of a row of the diagram, and the lines between
 // the parts. Who acts is pointed at, and a count of moves is about the list.
 func rowsOf(v string, g *draw.Glyphs) (rows []string) {
-	labels := []string{"A     does", "B     does", "C     does", "thinks", "redis", "believers", "store", "broken", "virtual t"}
+	labels := []string{"A     does", "B     does", "C     does", "thinks", "redis", "believers", "resource", "broken", "virtual t"}
 	for _, line := range strings.Split(v, "\n") {
 		name := strings.TrimSpace(strings.TrimPrefix(line[:min(len(line), 14)], g.Pointer))
 		at := slices.IndexFunc(labels, func(l string) bool { return strings.HasPrefix(name, l) })

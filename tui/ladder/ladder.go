@@ -19,7 +19,7 @@ type ladder struct {
 	c       *draw.Canvas
 	r       draw.Rectangle
 	theme   *draw.Theme
-	columns []int // x of clients, then nodes, then the store
+	columns []int // x of clients, then nodes, then the resource
 	names   []string
 	text    int // x of the events' texts
 }
@@ -49,7 +49,7 @@ func Draw(c *draw.Canvas, r draw.Rectangle, re *timeline.Timeline, pos int, t *d
 	for i, name := range re.Trace.Nodes {
 		l.head(l.node(i), name, draw.Strong)
 	}
-	l.head(l.store(), "store", draw.Strong)
+	l.head(l.store(), resource, draw.Strong)
 	l.explain(l.text + 2)
 	at, lines := l.rows(pos)
 	for i, text := range lines {
@@ -59,6 +59,9 @@ func Draw(c *draw.Canvas, r draw.Rectangle, re *timeline.Timeline, pos int, t *d
 		c.Put(r.X, r.Y+1+first, t.Pointer, draw.Here)
 	}
 }
+
+// resource is the head of the last column.
+const resource = "resource"
 
 // arranged is a ladder with its columns.
 func arranged(c *draw.Canvas, r draw.Rectangle, re *timeline.Timeline, t *draw.Theme) *ladder {
@@ -75,7 +78,7 @@ func arranged(c *draw.Canvas, r draw.Rectangle, re *timeline.Timeline, t *draw.T
 		x += step
 	}
 	l.columns = append(l.columns, x)
-	l.text = x + step/2 + 1
+	l.text = x + len(resource) - step/2 + 1
 	return l
 }
 
@@ -122,8 +125,9 @@ func (l *ladder) explain(x int) {
 }
 
 func (l *ladder) head(x int, name string, k draw.Ink) {
-	name = draw.Fit(name, step, l.theme.More)
-	l.c.Text(x-draw.Width(name)/2, l.r.Y, step, name, k)
+	room := draw.Either(x == l.store(), len(resource), step) // right of it are the texts
+	name = draw.Fit(name, room, l.theme.More)
+	l.c.Text(x-min(draw.Width(name), step)/2, l.r.Y, room, name, k)
 }
 
 func (l *ladder) store() int { return l.columns[len(l.columns)-1] }

@@ -25,7 +25,7 @@ type gap struct {
 }
 
 // scaleOf measures in columns. The probe's events, commands and proofs without a
-// mark share columns; an access to the store has a name beside its mark.
+// mark share columns; an access to the resource has a name beside its mark.
 func scaleOf(clients []string) *timeline.Scale {
 	name := 1
 	for _, short := range draw.ShortNames(clients) {

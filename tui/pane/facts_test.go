@@ -13,11 +13,11 @@ func TestCacheInTheStatePane(t *testing.T) {
 	r := timeline.New(tuitest.CacheTrace())
 	for pos, want := range []string{
 		1: "cache empty|database version 1|rebuilds 0, needed 0",
-		2: "store: one rebuild more|cache empty|database version 1|rebuilds 1, needed 1",
-		3: "store: database version 1 -> version 2|cache empty|database version 2",
-		4: "store: one rebuild more, and not needed|rebuilds 2, needed 1",
-		5: "store: cache empty -> version 1|cache version 1 by A|database version 2",
-		6: "store: cache version 1 -> version 2|cache version 2 by B",
+		2: "resource: one rebuild more|cache empty|database version 1|rebuilds 1, needed 1",
+		3: "resource: database version 1 -> version 2|cache empty|database version 2",
+		4: "resource: one rebuild more, and not needed|rebuilds 2, needed 1",
+		5: "resource: cache empty -> version 1|cache version 1 by A|database version 2",
+		6: "resource: cache version 1 -> version 2|cache version 2 by B",
 	} {
 		if pos == 0 {
 			continue
@@ -37,15 +37,15 @@ func TestCacheInTheStatePane(t *testing.T) {
 	}
 }
 
-// The store's lines fit into a narrow pane, the highest token included.
+// The resource's lines fit into a narrow pane, the highest token included.
 func TestStoreFitsIntoTheStatePane(t *testing.T) {
 	run := timeline.New(tuitest.RealRun(t, "fenced", "pause-past-ttl"))
 	last := run.Last()
 	fence := false
 	for _, l := range facts.Lines(run, last, run.StateAt(last-1), run.StateAt(last)) {
 		text := tuitest.LineText(l)
-		fence = fence || strings.HasPrefix(text, "        highest fence ")
-		if strings.HasPrefix(text, " store ") && l.Width() > 36 {
+		fence = fence || strings.HasPrefix(text, "          highest fence ")
+		if strings.HasPrefix(text, " resource ") && l.Width() > 36 {
 			t.Errorf("%q is cut in a pane of 36 columns", text)
 		}
 	}

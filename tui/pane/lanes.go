@@ -48,7 +48,7 @@ const (
 // PlanLanes chooses the lanes for a number of rows. The probe has none until it acts: it is no
 // client of the script. With few rows it gives up, in this order: empty rows, a row for each node, the second row of the probe and of
 // clients that have done nothing yet, and the rows of the damage where there is none; the second row of clients that have finished or crashed, the
-// row of the store, the nodes' records. The deeds and the belief of a client that goes on share a row only
+// row of the resource, the nodes' records. The deeds and the belief of a client that goes on share a row only
 // in windows that have no room for two; a window with LeastRows has. Those of one that believes that it has the lock are the last to share
 // one. The records of the nodes, the believers and what is broken are never given up. Where not even one row for each client has room,
 // those are left out, by name, that have least to do with what is broken there.
@@ -56,7 +56,7 @@ func PlanLanes(r *timeline.Timeline, pos, rows int) []Lane {
 	return planLanes(r, stageAt(r, pos), rows, airy)
 }
 
-// ChosenLanes are the lanes of clients, of the store and of what is broken that a screen chooses; those of the nodes in one row, and the
+// ChosenLanes are the lanes of clients, of the resource and of what is broken that a screen chooses; those of the nodes in one row, and the
 // believers. What a client does has one row with what it thinks where that is not chosen.
 func ChosenLanes(r *timeline.Timeline, chosen func(timeline.Lane) bool) (lanes []Lane) {
 	for _, l := range r.Lanes() {
@@ -88,7 +88,7 @@ func FillLanes(r *timeline.Timeline, pos, rows int) []Lane {
 	return planLanes(r, stageAt(r, pos), rows, func(int) int { return 0 })
 }
 
-// SteadyLanes chooses the lanes for a run that goes on: they are those of the clients, of Redis and of the store
+// SteadyLanes chooses the lanes for a run that goes on: they are those of the clients, of Redis and of the resource
 // whether these have begun or not, so that none comes or goes from one event to the next. The probe alone comes
 // when it acts. Either they fill the rows, or they leave some, as PlanLanes does.
 func SteadyLanes(r *timeline.Timeline, pos, rows int, fill bool) []Lane {
@@ -138,7 +138,7 @@ func stageAt(r *timeline.Timeline, pos int) stage {
 }
 
 // proving are the clients of whom the evidence of what breaks at a position tells: what each of them believed belongs to it, unless it is
-// of accesses to the store, whose row says more.
+// of accesses to the resource, whose row says more.
 func proving(r *timeline.Timeline, pos int) (clients []int) {
 	_, fresh := r.Breached(pos)
 	for _, b := range fresh {
@@ -232,7 +232,7 @@ func LeastRows(r *timeline.Timeline, pos int) int {
 	return AxisRows + len(lanesFor(r, stageAt(r, pos), savesVotes))
 }
 
-// StoreRows is how many rows a diagram needs that has also the row of the store, and one only for clients that have finished; or one for each node, too.
+// StoreRows is how many rows a diagram needs that has also the row of the resource, and one only for clients that have finished; or one for each node, too.
 func StoreRows(r *timeline.Timeline, pos int, nodes bool) int {
 	return AxisRows + len(lanesFor(r, stageAt(r, pos), draw.Either(nodes, savesBlanks, savesDone)))
 }
@@ -347,7 +347,7 @@ func (l Lane) label(t *trace.Trace) (name, what string) {
 	case timeline.Believers:
 		return "believers", ""
 	case timeline.Store:
-		return "store", ""
+		return "resource", ""
 	case timeline.Violations:
 		return "broken", ""
 	}

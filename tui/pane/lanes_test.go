@@ -106,7 +106,7 @@ func TestOneMasterIsNoQuorum(t *testing.T) {
 	}
 }
 
-// Where a property breaks, what those think of whom the evidence tells has its row before the accesses to the store, which prove nothing
+// Where a property breaks, what those think of whom the evidence tells has its row before the accesses to the resource, which prove nothing
 // there; where these prove it, it is the other way round.
 func TestBeliefsInTheEvidenceHaveRows(t *testing.T) {
 	run := timeline.New(tuitest.RealRun(t, "naive-del", "late-release"))
@@ -122,9 +122,9 @@ func TestBeliefsInTheEvidenceHaveRows(t *testing.T) {
 		case b.Code == trace.DG && !tells:
 			t.Error("the evidence doesn't tell of A")
 		case b.Code == trace.DG && (!has(b.Pos, rows, a) || has(b.Pos, rows, store)):
-			t.Errorf("%s: what A thinks has a row: %v; the store: %v", b.Code, has(b.Pos, rows, a), has(b.Pos, rows, store))
+			t.Errorf("%s: what A thinks has a row: %v; the resource: %v", b.Code, has(b.Pos, rows, a), has(b.Pos, rows, store))
 		case b.Code == trace.SW && (has(b.Pos, rows, a) || !has(b.Pos, rows, store)):
-			t.Errorf("%s: what A thinks has a row: %v; the store: %v", b.Code, has(b.Pos, rows, a), has(b.Pos, rows, store))
+			t.Errorf("%s: what A thinks has a row: %v; the resource: %v", b.Code, has(b.Pos, rows, a), has(b.Pos, rows, store))
 		}
 		checked[b.Code] = true
 	}

@@ -43,19 +43,19 @@ func frameSigns(g *draw.Glyphs) []draw.Sign {
 // laneSigns explains the glyphs of the lanes: in ASCII some of them look like some of the axis.
 func laneSigns(g *draw.Glyphs) []draw.Sign {
 	return []draw.Sign{
-		{g.Bad, "breaks a property"}, {g.Reject, "is refused by the store"}, // what a run is there to show comes first
+		{g.Bad, "breaks a property"}, {g.Reject, "is refused by the resource"}, // what a run is there to show comes first
 		{g.Awake, "runs"}, {g.Inside, "in the critical section"}, {g.Paused, "paused"}, {g.Held, "held up: the script has others act, which is no fault of this client"}, {g.Resume, "resumes"}, {g.Crash, "crashes"},
 		{g.Send, "sends a command"}, {g.Refused, "is refused, or waits before it asks again"}, {g.Granted, "has the lock"}, {g.Release, "releases it"},
 		{g.Extend, "extends it; on a redis row: another expiry"}, {g.Lost, "a command or its reply is lost"}, {g.GivesUp, "gives up waiting for a reply"}, {g.Fails, "fails to acquire, extend or release"},
-		{g.Read, "reads the store"}, {g.Write, "writes to the store"},
+		{g.Read, "reads the resource"}, {g.Write, "writes the resource"},
 		{g.Wants, "wants the lock"}, {g.Lapsed, "believes, though its lease is over"},
 		{g.Down, "a server is down"}, {g.Retired, "a server that no client goes to any more: a replica has taken over"}, {g.Fault, "a client's or a server's clock jumps"}, {g.Fault, "a client's process, or a thread of it, ends"},
-		{g.Fault, "a server loses a key or its scripts, takes over, or is written to from outside"}, {g.Fault, "on the store's row: the database has a new version"},
+		{g.Fault, "a server loses a key or its scripts, takes over, or is written to from outside"}, {g.Fault, "on the resource's row: the database has a new version"},
 		{g.Nobody, "no client has a majority of the servers"},
 	}
 }
 
-// meaning is that of an event whose sign has several: of that for all that befalls a client, a server or the store, and
+// meaning is that of an event whose sign has several: of that for all that befalls a client, a server or the resource, and
 // of that for a refusal, after which not everybody asks again. All other signs have one, in laneSigns.
 func meaning(k trace.Kind) string {
 	switch k {

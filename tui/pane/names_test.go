@@ -59,7 +59,7 @@ func TestLongNamesLeaveColumnsInLine(t *testing.T) {
 	a := newAxis(run, 120-LabelWidth, 0)
 	drawn := DrawTimeline(c, draw.Rect(0, 0, 120, 14), Scene{Timeline: run, Pos: end, Axis: a, Column: a.Cols[end], All: a.Width(), Lanes: FillLanes(run, end, 12), Theme: th})
 	if v := c.Render(th); strings.Contains(v, th.More+th.Read) || !strings.Contains(v, "pa"+th.Read) || !strings.Contains(v, "a"+th.Read) {
-		t.Errorf("the store's row does not name the clients:\n%s", v)
+		t.Errorf("the resource's row does not name the clients:\n%s", v)
 	}
 	if !slices.Contains(drawn.signsOf(&th.Glyphs), draw.Sign{"pa", "payroll"}) {
 		t.Error("the legend does not say what pa is short for")
@@ -110,7 +110,7 @@ func TestRecordsBeginAndEndWhereTheyDo(t *testing.T) {
 func TestLeftOutRowsAreNamed(t *testing.T) {
 	run := timeline.New(tuitest.RealRun(t, "naive-del", "late-release"))
 	pos := run.Breaches[2].Pos + 1 // where nothing breaks
-	for rows, want := range map[int]string{20: "0 ", 10: "0 ", 9: "1 what A thinks", 8: "2 what A thinks, store", 5: "2 what B thinks, store", 2: "4 A, B, C, store"} {
+	for rows, want := range map[int]string{20: "0 ", 10: "0 ", 9: "1 what A thinks", 8: "2 what A thinks, resource", 5: "2 what B thinks, resource", 2: "4 A, B, C, resource"} {
 		if n, got := Missed(run, pos, FillLanes(run, pos, rows)).Text(); fmt.Sprint(n, " ", got) != want {
 			t.Errorf("%d rows leave out %d %q, want %q", rows, n, got, want)
 		}

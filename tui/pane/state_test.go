@@ -11,10 +11,10 @@ import (
 	"lockstep/tui/tuitest"
 )
 
-// The update has no actor, and stands on the store's row.
+// The update has no actor, and stands on the resource's row.
 func TestUpdateIsTheStores(t *testing.T) {
 	r := timeline.New(tuitest.CacheTrace())
-	if e := r.Event(3); r.Doer(e) != trace.None || r.Actor(e) != "store" {
+	if e := r.Event(3); r.Doer(e) != trace.None || r.Actor(e) != "resource" {
 		t.Errorf("%s did it", r.Actor(e))
 	}
 	g := &tuitest.PlainTheme(false).Glyphs

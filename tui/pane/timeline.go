@@ -554,7 +554,7 @@ func (tl *plot) drawBreaches(y int) {
 
 // marks draws the marks of a lane. Where two fall into one column, the one of greater
 // weight stays, and the other is counted, unless it looks the same. An access to
-// the store has the client's name beside it.
+// the resource has the client's name beside it.
 func (tl *plot) marks(l timeline.Lane, y int) {
 	column, top, shown := -1, 0, ""
 	last, by := -1, trace.None // the mark before: its column and client

@@ -56,7 +56,7 @@ func (p *Player) Draw(c *draw.Canvas, r draw.Rectangle) {
 }
 
 // wish is how many rows the narration wishes: for all of it, as long as the diagram keeps the damage; and how many the diagram
-// does not yield to it. Gaps and the ends of long evidence yield to the row of the store, and that yields to evidence; what is broken
+// does not yield to it. Gaps and the ends of long evidence yield to the row of the resource, and that yields to evidence; what is broken
 // keeps its row, though a client's deeds and its belief then share one where else a word were cut.
 func (p *Player) wish(r draw.Rectangle) (told, least int) {
 	width := layout.BodyWidth(r.W, r.H+1, p.source)

@@ -205,7 +205,7 @@ func TestStepOfALessonIsPresented(t *testing.T) {
 	}
 }
 
-// A run that breaks something, but not the data, ends with what the store refused, beside the cross.
+// A run that breaks something, but not the data, ends with what the resource refused, beside the cross.
 func TestFenceIsTold(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "own.yaml")
 	if err := os.WriteFile(file, []byte("title: Own\nsetup:\n  clients: {Alice: , Bob: {work: 5s}}\nscript:\n  - run: Alice\n    to: read\n  - pause: Alice\n  - wait: 12s\n  - run: Bob\n    to: read\n  - run: Alice\n"), 0o600); err != nil {
@@ -221,7 +221,7 @@ func TestFenceIsTold(t *testing.T) {
 		p := New(app, app.Library.Strategy(lock), app.Library.Scenario(own))
 		a := tuitest.Open(t, 80, 24, app, p, nil)
 		a.Press("G")
-		if got := strings.Contains(tuitest.Unwrapped(a.View()), "The store refused Alice's write at 12.004s: fence 1 is older than 2. No update that it took was lost."); got != told {
+		if got := strings.Contains(tuitest.Unwrapped(a.View()), "The resource refused Alice's write at 12.004s: fence 1 is older than 2. No update that it took was lost."); got != told {
 			t.Errorf("%s: told is %v:\n%s", lock, got, a.View())
 		}
 	}
@@ -477,7 +477,7 @@ func TestRowsThatAreLeftOutAreNamed(t *testing.T) {
 		if strings.Contains(v, "no row for") {
 			t.Fatalf("at %d:\n%s", p.Pos, v)
 		}
-		if strings.Contains(v, " row left out: store ") {
+		if strings.Contains(v, " row left out: resource ") {
 			named++
 		}
 	}

@@ -832,11 +832,11 @@ func (p *Player) Help() screen.Page {
 	k := &p.Keys
 	return screen.Page{
 		Title: "the player",
-		About: "One run, event by event. It opens at its beginning, unless you come from an instant of it. Events to the right of the cursor have not happened yet. A row is a client, a server or the store, and two " +
+		About: "One run, event by event. It opens at its beginning, unless you come from an instant of it. Events to the right of the cursor have not happened yet. A row is a client, a server or the resource, and two " +
 			"clients' bars in one column are two holders. Everything here comes from the run's trace, which --plain prints.",
 		Keys: append([]key.Binding{
 			k.Forward, k.Back, k.Next, k.Previous, screen.As(k.Violation, "next violation"), k.Evidence, k.First, k.Last, k.Play, k.Faster, k.Slower,
-			screen.As(k.Guess, "predict the answer"), screen.As(k.Enter, "go on: to the next words, question, answer, violation, or access that the store refuses"), screen.As(k.Teach, "questions for a class"), screen.As(k.Strategy, "another lock"), screen.As(k.Scenario, "another scenario"),
+			screen.As(k.Guess, "predict the answer"), screen.As(k.Enter, "go on: to the next words, question, answer, violation, or access that the resource refuses"), screen.As(k.Teach, "questions for a class"), screen.As(k.Strategy, "another lock"), screen.As(k.Scenario, "another scenario"),
 			screen.As(k.Compare, "compare two locks"), screen.As(k.Sandbox, "your turn from here"), screen.As(k.Explore, "search all schedules"), k.Export, k.NextStep, screen.As(k.Present, "present the lesson"), screen.As(k.View, "who held it, then the ladder, the trace and the state"), k.Source, k.In, k.Out, screen.As(k.Search, "search the trace"), k.Match, k.MatchBack,
 			screen.As(k.Filter, "filter the trace"), k.Pane, k.Up, k.Down, k.PageUp, k.PageDown,
 		}, k.Always()...),

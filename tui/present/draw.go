@@ -35,7 +35,7 @@ type layout struct {
 // wishes are the needs of the parts.
 type wishes struct {
 	diagram func(rows int) int // how many of the rows on offer it would take
-	fewest  int                // rows of a diagram in which neither a client nor the store is left out
+	fewest  int                // rows of a diagram in which neither a client nor the resource is left out
 	told    int                // lines of the words, with all that they can do without
 	code    bool
 }

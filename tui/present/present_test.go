@@ -692,8 +692,8 @@ func TestAnswerComesBeforeTheAlarm(t *testing.T) {
 	}
 }
 
-// What the store refuses is what a run with a fence shows: the one key stops at it, says it, and the legend explains its
-// sign; and at the end the row of the store is still there.
+// What the resource refuses is what a run with a fence shows: the one key stops at it, says it, and the legend explains its
+// sign; and at the end the row of the resource is still there.
 func TestRefusalIsShown(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {200, 60}} {
 		all, err := scenarios.LoadPlaylist(playlist(t, "fenced pause-past-ttl"))
@@ -709,13 +709,13 @@ func TestRefusalIsShown(t *testing.T) {
 			v := a.View()
 			if e := p.Run.Event(p.Pos); e != nil && e.Kind == trace.KindReject {
 				told++
-				if !strings.Contains(tuitest.Unwrapped(v), "⊘ The store refuses A") {
+				if !strings.Contains(tuitest.Unwrapped(v), "⊘ The resource refuses A") {
 					t.Errorf("%v: not told:\n%s", size, v)
 				}
 			}
 			refused := slices.ContainsFunc(p.Run.Events[:p.Pos], func(e trace.Event) bool { return e.Kind == trace.KindReject })
-			if refused && (!strings.Contains(v, "⊘ is refused by the store") || !strings.Contains(v, "A⊘")) {
-				t.Errorf("%v: at event %d of %d the legend, or the row of the store, lacks the refusal:\n%s", size, p.Pos, p.Run.Last(), v)
+			if refused && (!strings.Contains(v, "⊘ is refused by the resource") || !strings.Contains(v, "A⊘")) {
+				t.Errorf("%v: at event %d of %d the legend, or the row of the resource, lacks the refusal:\n%s", size, p.Pos, p.Run.Last(), v)
 			}
 		}
 		if told == 0 {

@@ -18,7 +18,7 @@ import (
 // The glossary stands in the order of the alphabet, and is complete in one column as in two, of
 // which there are two where a window is wide.
 func TestGlossaryIsSorted(t *testing.T) {
-	words := trace.TermsIn("lease token grant node probe PX NX DEL virtual time watchdog redis store majority broken")
+	words := trace.TermsIn("lease token grant node probe PX NX DEL virtual time watchdog redis resource majority broken")
 	rows := map[int]int{}
 	for _, width := range []int{78, 118, 198} {
 		lines := glossary(words, width)

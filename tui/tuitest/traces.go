@@ -37,7 +37,7 @@ func (s *Script) broken(code trace.Code, text string, seqs ...int) {
 
 func by(d time.Duration) func(*trace.Event) { return func(e *trace.Event) { e.By = d } }
 
-// Value sets the value that an access to the store read or wrote.
+// Value sets the value that an access to the resource read or wrote.
 func Value(v, version int64) func(*trace.Event) {
 	return func(e *trace.Event) { e.Value, e.Version = v, version }
 }
