@@ -260,7 +260,7 @@ func (p *Player) drawLegend(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane)
 			notes = append(more, notes...)
 			legend, others = p.drawn.Legend(p.Theme, width-notes.Width(), nil)
 		}
-		if !slices.ContainsFunc(others, func(s draw.Sign) bool { return pane.Urgent(&p.Theme.Glyphs, s) }) {
+		if notes.Width() <= width && !slices.ContainsFunc(others, func(s draw.Sign) bool { return pane.Urgent(&p.Theme.Glyphs, s) }) {
 			break
 		}
 	}
