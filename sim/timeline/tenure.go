@@ -83,7 +83,7 @@ func (t *Timeline) Describe(h *Tenure, pos int) string {
 		texts[1] = "believed " + t.listed(h.Believed, pos, func(e *trace.Event) string {
 			switch e.Kind {
 			case trace.KindRelease, trace.KindExit:
-				return "released"
+				return t.release(e, pos)
 			case trace.KindCrash:
 				return "crashed"
 			}
@@ -91,6 +91,21 @@ func (t *Timeline) Describe(h *Tenure, pos int) string {
 		})
 	}
 	return strings.Join(texts, "; ")
+}
+
+// release says how a client gave the lock up at an event, as far as is known at a position: its belief is over, whatever comes of its
+// request.
+func (t *Timeline) release(begun *trace.Event, pos int) string {
+	for i := range t.Events[:pos] {
+		switch e := &t.Events[i]; {
+		case e.Seq <= begun.Seq || e.Client != begun.Client:
+		case e.Kind == trace.KindReleased:
+			return "released"
+		case e.Kind == trace.KindReleaseFailed:
+			return "let go; the release failed"
+		}
+	}
+	return "let go"
 }
 
 // listed tells stays with their instants, and how each ended.

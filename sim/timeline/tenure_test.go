@@ -46,7 +46,12 @@ func TestTenuresTellHowTheyEnded(t *testing.T) {
 	r.add(3*second, trace.KindExtended, a, until(9*second), func(e *trace.Event) { e.By = 9 * second })
 	r.add(4*second, trace.KindRelease, a)
 	r.add(4*second, trace.KindExecute, a, lost("A1", nil))
-	checkTenures(t, New(&r.Trace), 8, "A: record 0s to 4s (deleted by A); believed 0s to 4s (released)", "B: never had it")
+	checkTenures(t, New(&r.Trace), 8, "A: record 0s to 4s (deleted by A); believed 0s to 4s (let go)", "B: never had it")
+	failed := *r
+	failed.add(4*second, trace.KindReleaseFailed, a)
+	checkTenures(t, New(&failed.Trace), 9, "A: record 0s to 4s (deleted by A); believed 0s to 4s (let go; the release failed)", "B: never had it")
+	r.add(4*second, trace.KindReleased, a)
+	checkTenures(t, New(&r.Trace), 9, "A: record 0s to 4s (deleted by A); believed 0s to 4s (released)", "B: never had it")
 	r.add(5*second, trace.KindExecute, b, stores("B1", trace.Never))
 	r.add(5*second, trace.KindGranted, b, until(trace.Never))
 	r.add(6*second, trace.KindCrash, b)

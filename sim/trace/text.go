@@ -177,19 +177,19 @@ func (t *Trace) leftBehind(s *State) string {
 		}
 		switch owner := rec.Owner.Client; {
 		case owner == None:
-			return "Nobody thinks it has the lock; Redis keeps somebody's record."
+			return "No client thinks it has the lock; Redis keeps somebody's record."
 		case s.Clients[owner].Crashed:
-			return fmt.Sprintf("Nobody alive thinks it has the lock; Redis keeps dead %s's record.", t.Clients[owner])
+			return fmt.Sprintf("No live client thinks it has the lock; Redis keeps dead %s's record.", t.Clients[owner])
 		case s.Clients[owner].Phase == PhaseRelease:
-			return fmt.Sprintf("Nobody holds it; %s is releasing it.", t.Clients[owner])
+			return fmt.Sprintf("No client holds the lock; %s is releasing it.", t.Clients[owner])
 		case s.Clients[owner].Phase != PhaseAcquire:
-			return fmt.Sprintf("Nobody thinks it has the lock; Redis keeps %s's record.", t.Clients[owner])
+			return fmt.Sprintf("No client thinks it has the lock; Redis keeps %s's record.", t.Clients[owner])
 		}
 	}
 	if owner, _ := s.Quorum(t.Need); owner != None { // its reply is on its way, or it has more to ask
-		return fmt.Sprintf("Nobody thinks it has the lock; Redis has %s's record.", t.Clients[owner])
+		return fmt.Sprintf("No client thinks it has the lock; Redis has %s's record.", t.Clients[owner])
 	}
-	return "Nobody holds the lock."
+	return "No client holds the lock."
 }
 
 // holder is Holders if one client believes that it holds the lock. Redis may disagree.

@@ -110,10 +110,10 @@ func (f *frame) banner(s *trace.State) (problems []string) {
 	said, names, owners := f.r.Holders(s), f.believers(), f.owners(s)
 	switch len(names) {
 	case 0:
-		if !strings.HasPrefix(said, "Nobody ") {
+		if !strings.HasPrefix(said, "No client ") && !strings.HasPrefix(said, "No live client ") {
 			problems = append(problems, fmt.Sprintf("nobody believes, but: %s", said))
 		}
-		if said == "Nobody holds the lock." && len(owners) > 0 {
+		if said == "No client holds the lock." && len(owners) > 0 {
 			problems = append(problems, fmt.Sprintf("Redis has %s's record, but: %s", owners, said))
 		}
 	case 1:

@@ -109,7 +109,7 @@ func Holders(r *timeline.Timeline, pos int, s *trace.State, width int) (draw.Lin
 	}
 	if bad := failures(fresh); len(bad) > 0 {
 		name, happened := " !! "+shout(bad)+" !!  ", ""
-		if agreed(r, s) {
+		if agreed(r, s) || bad[0].Code.Harm() == trace.Damages { // who believes what is in the rows; the damage is to be said
 			happened = bad[0].Text + "."
 			if what, _, explained := strings.Cut(happened, ": "); explained && draw.Width(name+happened) > width { // the cause is told below
 				happened = what + "."
@@ -117,8 +117,11 @@ func Holders(r *timeline.Timeline, pos int, s *trace.State, width int) (draw.Lin
 		}
 		both := func(name string) bool { return strings.Contains(shortened(width-draw.Width(name)), "; ") } // who believes, and whose lease is over
 		codes := " !! " + listed(codesOf(bad)) + " !!  "
-		if draw.Width(name+happened) > width || happened == "" && !both(name) && both(codes) { // the name is told below, too
+		if draw.Width(name+happened) > width || happened == "" && s.Believers() > 0 && !both(name) && both(codes) { // the name is told below, too
 			name = codes
+		}
+		if draw.Width(name+happened) > width {
+			happened = strings.Replace(happened, " has already been there", " has been there", 1)
 		}
 		said = shortened(width - draw.Width(name))
 		if happened != "" {
@@ -186,7 +189,7 @@ func brieflyCounted(said string, fits func(string) bool) string {
 	if before, _, counted := strings.Cut(said, " ("); counted {
 		return before + "."
 	}
-	if before, rest, two := strings.Cut(said, "; "); two && strings.HasPrefix(before, "Nobody") {
+	if before, rest, two := strings.Cut(said, "; "); two && strings.HasPrefix(before, "No ") {
 		return trace.Capital(rest) // what is left behind is what matters
 	}
 	return said

@@ -191,12 +191,13 @@ func checkHolders(t *testing.T, p *Player, e *plainEvent, fail func(string, stri
 	}
 	l, _ := pane.Holders(p.Run, p.Pos, p.State, 80)
 	said := tuitest.LineText(l)
+	damaged := slices.Contains(e.broke, "SW") // then it says what was done
 	for _, name := range e.believers {
-		if !strings.Contains(said, name) {
+		if !damaged && !strings.Contains(said, name) {
 			fail("holders", "%q does not name %s", said, name)
 		}
 	}
-	if len(e.believers) > 1 != (strings.Contains(said, " believe") || strings.Contains(said, " claim it; ")) {
+	if !damaged && len(e.believers) > 1 != (strings.Contains(said, " believe") || strings.Contains(said, " claim it; ")) {
 		fail("holders", "%q, but %v believe", said, e.believers)
 	}
 	live, inside := 0, 0

@@ -112,7 +112,7 @@ func TestViewClosesTheCode(t *testing.T) {
 	if a.Press("v"); !strings.Contains(a.View(), "believers") {
 		t.Errorf("v does not show the timeline:\n%s", a.View())
 	}
-	if a.Press("v v"); !strings.Contains(a.View(), "n1: whose record") || strings.Contains(a.View(), "source:") {
+	if a.Press("v v"); !strings.Contains(a.View(), "n1: whose record") || strings.Contains(a.View(), "source: strategies") {
 		t.Errorf("v does not go on to the ladder:\n%s", a.View())
 	}
 }
