@@ -35,6 +35,7 @@ type Present struct {
 	page      int  // rows of the words in it
 	backward  bool // the reader came from the run after this one
 	teaching  bool // the app's mode before, which comes back
+	leaving   bool // the last key asked whether to end the presentation
 	rehearses bool // the room is empty: the author of a script is told what is for an author
 	titled    bool // the last frame had the title where the diagram is else
 
@@ -87,6 +88,8 @@ func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 		return cmd, out
 	}
 	p.Notice = ""
+	leaving := p.leaving
+	p.leaving = false
 	switch {
 	case key.Matches(k, p.Keys.Up):
 		p.scroll--
@@ -99,11 +102,11 @@ func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 	p.scroll = 0
 	switch {
 	case key.Matches(k, p.Keys.Close):
-		if p.LeaveEvidence() || p.LeaveView() {
-			return nil, screen.Outcome{}
+		out := p.leave(leaving)
+		if p.leaving {
+			p.scroll = scrolled
 		}
-		p.Teaching = p.teaching
-		return nil, screen.Outcome{Close: true}
+		return nil, out
 	case key.Matches(k, p.Keys.Enter, p.Keys.Play, p.Keys.PageDown, p.Keys.Next):
 		if scrolled < p.beyond { // nothing that is said is passed over
 			p.scroll = min(scrolled+max(p.page-2, 1), p.beyond)
@@ -127,6 +130,20 @@ func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 		p.Adjust(k)
 	}
 	return nil, screen.Outcome{}
+}
+
+// leave goes back to the diagram or closes the presentation, about which it asks first in the middle of a playlist: a room waits, and
+// no one key undoes the way here.
+func (p *Present) leave(asked bool) (out screen.Outcome) {
+	switch {
+	case p.LeaveEvidence(), p.LeaveView():
+	case !asked && !p.ended() && p.at+p.Pos > 0:
+		p.leaving = true
+		p.Notice = p.Keys.Close.Help().Key + " again ends the presentation, in the middle of it."
+	default:
+		p.Teaching, out.Close = p.teaching, true
+	}
+	return out
 }
 
 // none is the position of no question.

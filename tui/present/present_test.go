@@ -401,6 +401,27 @@ func TestTitleAndNamedKey(t *testing.T) {
 	}
 }
 
+// In the middle of a playlist the key that leaves it asks once; any other key takes that back, and at the beginning it leaves at once.
+func TestLeavingAsks(t *testing.T) {
+	a, p := openOwn(t, lateTalk, "naive-del")
+	if _, out := p.Update(tuitest.KeyMsg("esc")); !out.Close {
+		t.Error("at the beginning there is nothing to ask")
+	}
+	a.Press("enter")
+	for range 2 {
+		if _, out := p.Update(tuitest.KeyMsg("esc")); out.Close || !strings.Contains(a.View(), "esc again ends the presentation") {
+			t.Fatalf("it is left unasked:\n%s", a.View())
+		}
+		if a.Press("enter"); strings.Contains(a.View(), "esc again") {
+			t.Errorf("it asks still:\n%s", a.View())
+		}
+	}
+	p.Update(tuitest.KeyMsg("esc"))
+	if _, out := p.Update(tuitest.KeyMsg("esc")); !out.Close {
+		t.Error("the second key doesn't leave")
+	}
+}
+
 // At the end of the playlist the key that goes on says so, and is no longer offered; esc leaves a
 // presenter that nothing leads to, and not for a screen in front of the room.
 func TestEndOfThePlaylist(t *testing.T) {
