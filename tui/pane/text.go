@@ -110,18 +110,15 @@ func Holders(r *timeline.Timeline, pos int, s *trace.State, width int) (draw.Lin
 	if bad := failures(fresh); len(bad) > 0 {
 		name, happened := " !! "+shout(bad)+" !!  ", ""
 		if agreed(r, s) || bad[0].Code.Harm() == trace.Damages { // who believes what is in the rows; the damage is to be said
-			happened = bad[0].Text + "."
-			if what, _, explained := strings.Cut(happened, ": "); explained && draw.Width(name+happened) > width { // the cause is told below
-				happened = what + "."
-			}
+			happened = happening(&bad[0], width-draw.Width(name))
 		}
 		both := func(name string) bool { return strings.Contains(shortened(width-draw.Width(name)), "; ") } // who believes, and whose lease is over
 		codes := " !! " + listed(codesOf(bad)) + " !!  "
 		if draw.Width(name+happened) > width || happened == "" && s.Believers() > 0 && !both(name) && both(codes) { // the name is told below, too
 			name = codes
 		}
-		if draw.Width(name+happened) > width {
-			happened = strings.Replace(happened, " has already been there", " has been there", 1)
+		if happened != "" {
+			happened = happening(&bad[0], width-draw.Width(name))
 		}
 		said = shortened(width - draw.Width(name))
 		if happened != "" {
@@ -144,6 +141,18 @@ func Holders(r *timeline.Timeline, pos int, s *trace.State, width int) (draw.Lin
 		l = soFar(brieflyCounted(said, func(short string) bool { return soFar(short, all, r.Ended(pos), width).Width() <= width }), all, r.Ended(pos), width)
 	}
 	return l, draw.Plain
+}
+
+// happening says what has broken a property, in so many columns if that is possible: the cause is told below.
+func happening(b *timeline.Breach, room int) string {
+	said := b.Text + "."
+	if what, _, explained := strings.Cut(said, ": "); explained && draw.Width(said) > room {
+		said = what + "."
+	}
+	if draw.Width(said) > room {
+		said = strings.Replace(said, " has already been there", " has been there", 1)
+	}
+	return said
 }
 
 // unbroken names several believers who break nothing, and says by which rule: the leases of two would have to be live, or two be

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/screen"
 )
@@ -233,6 +234,21 @@ func (m *Runs) drawSight(c *draw.Canvas, r draw.Rectangle) {
 	}
 	text += ", " + stretch("locks", m.left, m.plan.columns, len(m.locks)) + " "
 	c.Text(r.X+r.W-draw.Width(text)-1, r.Y, draw.Width(text), text, draw.Dim)
+	codes := codesWithin(r.W - draw.Width(text) - 3)
+	c.Line(r.X+1, r.Y, codes.Width(), codes)
+}
+
+// codesWithin names the failures' codes, the worst first, if all of them have room: else the help and the stories do.
+func codesWithin(room int) (l draw.Line) {
+	for _, code := range trace.Codes {
+		if code.Failure() {
+			l = append(l, draw.Text(" "+code.String(), draw.Strong), draw.Text(" "+code.Name()+" ", draw.Dim))
+		}
+	}
+	if l.Width() > room {
+		return nil
+	}
+	return l
 }
 
 // stretch is the part of a row or a column that is in sight. All of it has no number.
