@@ -102,11 +102,7 @@ func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 	p.scroll = 0
 	switch {
 	case key.Matches(k, p.Keys.Close):
-		out := p.leave(leaving)
-		if p.leaving {
-			p.scroll = scrolled
-		}
-		return nil, out
+		return nil, p.leave(leaving, scrolled)
 	case key.Matches(k, p.Keys.Enter, p.Keys.Play, p.Keys.PageDown, p.Keys.Next):
 		if scrolled < p.beyond { // nothing that is said is passed over
 			p.scroll = min(scrolled+max(p.page-2, 1), p.beyond)
@@ -134,11 +130,11 @@ func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 
 // leave goes back to the diagram or closes the presentation, about which it asks first in the middle of a playlist: a room waits, and
 // no one key undoes the way here.
-func (p *Present) leave(asked bool) (out screen.Outcome) {
+func (p *Present) leave(asked bool, scrolled int) (out screen.Outcome) {
 	switch {
 	case p.LeaveEvidence(), p.LeaveView():
 	case !asked && !p.ended() && p.at+p.Pos > 0:
-		p.leaving = true
+		p.leaving, p.scroll = true, scrolled
 		p.Notice = p.Keys.Close.Help().Key + " again ends the presentation, in the middle of it."
 	default:
 		p.Teaching, out.Close = p.teaching, true
