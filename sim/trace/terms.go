@@ -15,7 +15,6 @@ var Terms = []Word{
 	{"holder", "the client that has the lock, by its own belief, by Redis's record, or by both: where they differ, a lock is about to fail"},
 	{"believer", "a client that was granted the lock and has not begun to release it, whether or not its lease is still live. The row \"believers\" counts them: two are a violation if the leases of both are live, or both are in the critical section"},
 	{"critical section", "the work that only the holder of the lock is to do"},
-	{"resource", "what the lock protects, such as a balance that clients read and write, as a row of the diagram: a dot for each access, with the client's name"},
 	{"redis", "in the diagram, the row of the server's record: the truth, whatever the clients think"},
 	{"does", "in the diagram, the row of a client's actions"},
 	{"thinks", "in the diagram, the row of a client's belief: that it wants the lock, has it, or had it longer than its lease"},
