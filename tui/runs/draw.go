@@ -234,19 +234,24 @@ func (m *Runs) drawSight(c *draw.Canvas, r draw.Rectangle) {
 	}
 	text += ", " + stretch("locks", m.left, m.plan.columns, len(m.locks)) + " "
 	c.Text(r.X+r.W-draw.Width(text)-1, r.Y, draw.Width(text), text, draw.Dim)
-	codes := codesWithin(r.W - draw.Width(text) - 3)
+	codes := m.codesWithin(r.W - draw.Width(text) - 3)
 	c.Line(r.X+1, r.Y, codes.Width(), codes)
 }
 
-// codesWithin names the failures' codes, the worst first, if all of them have room: else the help and the stories do.
-func codesWithin(room int) (l draw.Line) {
+// codesWithin names the failures' codes as far as they have room, the worst first, and then the key that explains the others.
+func (m *Runs) codesWithin(room int) (l draw.Line) {
+	more := draw.Line{draw.Text(" "+m.Keys.Help.Help().Key, draw.Strong), draw.Text(" more ", draw.Dim)}
 	for _, code := range trace.Codes {
-		if code.Failure() {
-			l = append(l, draw.Text(" "+code.String(), draw.Strong), draw.Text(" "+code.Name()+" ", draw.Dim))
+		sign := draw.Line{draw.Text(" "+code.String(), draw.Strong), draw.Text(" "+code.Name()+" ", draw.Dim)}
+		switch {
+		case !code.Failure():
+		case l.Width()+sign.Width()+more.Width() <= room:
+			l = append(l, sign...)
+		case len(l) > 0:
+			return append(l, more...)
+		default:
+			return nil
 		}
-	}
-	if l.Width() > room {
-		return nil
 	}
 	return l
 }

@@ -50,6 +50,17 @@ func varied(scenario, strategy string) (*trace.Trace, error) {
 	return t, err
 }
 
+// The rule below the matrix names the codes of failures, the worst first, as far as it has room, and then the key for the others.
+func TestCodesAreExplained(t *testing.T) {
+	for w, want := range map[int]string{80: " SW stale write  ? more ", 120: " DG double grant  OV overlapping critical sections  ? more ", 200: " FR foreign release  PD permanent deadlock "} {
+		a, m := openRuns(t, w, 40, tuitest.PlainTheme(false), tuitest.Shelf(tuitest.Handmade))
+		rule := strings.Split(a.View(), "\n")[m.plan.rules[1].Y]
+		if !strings.Contains(rule, want) {
+			t.Errorf("%d columns: %s", w, rule)
+		}
+	}
+}
+
 func TestMatrixFillsIn(t *testing.T) {
 	app := tuitest.HandmadeApp(tuitest.Shelf(tuitest.Handmade), tuitest.PlainTheme(false))
 	a := tuitest.Drive(t, screen.NewRouter(app, nil, New(app, screen.RunsMsg{})))
