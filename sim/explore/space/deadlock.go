@@ -117,12 +117,14 @@ func (x *Explorer) wait(try int) {
 }
 
 // onlyOrphans reports whether only orphaned records keep the probe from acquiring the lock.
-// At the end of a schedule, an owner of a record has crashed or has left it behind.
+// At the end of a schedule, an owner of a record has crashed or has left it behind; that may be the
+// probe itself, at an earlier try.
 func (x *Explorer) onlyOrphans() bool {
+	own := monitor.Owner{Client: int16(x.probe()), N: x.s.clients[x.probe()].Acquired}
 	free, orphans := 0, 0
 	for _, n := range x.s.nodes {
 		switch {
-		case !x.Servers.Records(n.snapshot) || int(n.owner.Client) == x.probe():
+		case !x.Servers.Records(n.snapshot) || n.owner == own:
 			free++
 		case n.owner != monitor.Nobody:
 			orphans++
