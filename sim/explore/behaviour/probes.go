@@ -100,7 +100,7 @@ func (f *finder) probePlace(from uint32, group []measured, probe func(uint32, []
 	before := *f.found
 	probe(from, group)
 	if f.found.Since(&before) > fewThresholds {
-		before.Unprobed, before.Restless = f.found.Unprobed, true
+		before.Unprobed, before.Restless, before.Line = f.found.Unprobed, true, f.k.lineBy(from, int(group[0].thread))
 		*f.found = before
 	}
 }
@@ -213,9 +213,9 @@ func (f *finder) bisectProbe(from uint32, a, b measured, p *pair) {
 	_ = f.bisect(from, a, b, p) // if the code fails for a value in between, that is left alone
 	used := f.k.Outcomes.Len() - before
 	if f.found.Cut && f.ctx.Err() == nil {
-		f.found.Cut = false
-		f.found.Unprobed++
-		f.found.Restless = f.found.Restless || used > manyRuns
+		if f.found.Cut, f.found.Unprobed = false, f.found.Unprobed+1; used > manyRuns && !f.found.Restless {
+			f.found.Restless, f.found.Line = true, f.k.lineBy(from, int(a.thread))
+		}
 	}
 	f.probes, f.limit = f.probes-used, limit+used
 }

@@ -113,11 +113,12 @@ func (f *finder) tired() bool {
 	return f.found.Cut || f.hopeless
 }
 
-// restless reports whether code changes its mind at too many values between two, and keeps that in mind: nothing is
-// decided then.
-func (f *finder) restless(values int) bool {
-	f.hopeless = f.hopeless || values > manyValues
-	f.found.Restless = f.found.Restless || f.hopeless
+// restless reports whether code changes its mind at too many values between two, which a thread has read at a history
+// (or at 0), and keeps that in mind: nothing is decided then.
+func (f *finder) restless(values int, from uint32, thread uint8) bool {
+	if f.hopeless = f.hopeless || values > manyValues; f.hopeless && !f.found.Restless {
+		f.found.Restless, f.found.Line = true, f.k.lineBy(from, int(thread))
+	}
 	return f.hopeless
 }
 
@@ -328,7 +329,7 @@ func (f *finder) sameReports(a, b Outcome, by int64) bool {
 // differ at a pair.
 func (f *finder) bisect(from uint32, a, b measured, p *pair) error {
 	path := p.path()
-	for lo, n := a.value, 0; lo < b.value && !f.restless(n) && !f.tired(); n++ {
+	for lo, n := a.value, 0; lo < b.value && !f.restless(n, from, a.thread) && !f.tired(); n++ {
 		same, err := f.same(from, a, lo, b.value, path)
 		if err != nil || same {
 			return err
@@ -623,7 +624,7 @@ func (f *finder) bisectServer(q, last Question, of aspect, a, b int64) error {
 	if begin, err := at(a); err == nil && f.ages && begin.Reply != end.Reply {
 		f.lives[f.kindOf(q.Command)] = true
 	}
-	for lo, n := a, 0; lo < b && !f.restless(n) && !f.tired(); n++ {
+	for lo, n := a, 0; lo < b && !f.restless(n, 0, 0) && !f.tired(); n++ {
 		from, err := at(lo)
 		if err != nil || f.alikeAnswers(from, end, b-lo) {
 			return err

@@ -323,6 +323,15 @@ func (in *Set) Near(since int32) (list []int32) {
 	return list
 }
 
+// Shown returns what a monotonic clock shows, given the last reading: it stands still at the longest. But not
+// where true time is read: that goes on, and beside it a clock that stood still would seem slow.
+func (in *Set) Shown(now int64, read int32, timed bool) int64 {
+	if timed {
+		return now
+	}
+	return min(now, in.Longest(read))
+}
+
 // Longest returns the greatest reading that is told from a greater one, after the last reading.
 func (in *Set) Longest(read int32) int64 {
 	if in.Digital {

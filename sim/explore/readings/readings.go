@@ -42,9 +42,20 @@ type Thresholds struct {
 	Unprobed int
 	// Measured says where code waits, or lets a record live, for the longer the longer something has taken.
 	Measured string
-	// Restless is set if code at one place changes its mind at more values than can be instants.
+	// Restless is set if code at one place changes its mind at more values than can be instants. They are
+	// read at the line, if that is known.
 	Restless bool
+	Line     trace.Source
 	Probed   bool // there is such a place: client code reads a clock, or how long a key still lives
+}
+
+// TooMany is why nothing is decided of code that is restless.
+func (t *Thresholds) TooMany() string {
+	text := "at one place, the code changes its mind at more values of a clock, or of a remaining life, than a search can stop at"
+	if t.Line.File != "" {
+		text += fmt.Sprintf(": of what it reads at %s:%d", t.Line.File, t.Line.Line)
+	}
+	return text
 }
 
 // Reading is a threshold of a monotonic clock.

@@ -117,14 +117,12 @@ func (x *Explorer) wait(try int) {
 }
 
 // onlyOrphans reports whether only orphaned records keep the probe from acquiring the lock.
-// At the end of a schedule, an owner of a record has crashed or has left it behind; that may be the
-// probe itself, at an earlier try.
+// At the end of a schedule, an owner of a record has crashed or left it behind, as the probe may have at a try.
 func (x *Explorer) onlyOrphans() bool {
-	own := monitor.Owner{Client: int16(x.probe()), N: x.s.clients[x.probe()].Acquired}
 	free, orphans := 0, 0
 	for _, n := range x.s.nodes {
 		switch {
-		case !x.Servers.Records(n.snapshot) || n.owner == own:
+		case !x.Servers.Records(n.snapshot) || n.owner == monitor.Owner{Client: int16(x.probe()), N: x.s.clients[x.probe()].Acquired}:
 			free++
 		case n.owner != monitor.Nobody:
 			orphans++

@@ -41,7 +41,7 @@ func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 	date := in.Falls(t, m.ttl)
 	switch {
 	case t.Restless:
-		return false, errUnlearned("at one place, the code changes its mind at more values of a clock, or of a remaining life, than a search can stop at")
+		return false, errUnlearned(t.TooMany())
 	case date:
 		return false, errUnlearned("the code compares a clock with a date, or with something else that is no reading")
 	case in.Far > instants.MaxFar:

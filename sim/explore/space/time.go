@@ -206,11 +206,7 @@ func (m *Model) pass(c *client, by int32, pausing bool) {
 	c.paused = c.paused || pausing && m.Bounds.Faults[Pause] != Any
 	h := m.Clients.At(c.history)
 	if c.since > dropped {
-		since := int64(c.since) + int64(by)
-		if !m.timed { // beside true time, which goes on, a clock that stands still would seem to be slow
-			since = min(since, m.instants.Longest(h.Read))
-		}
-		c.since = spanOf(since)
+		c.since = spanOf(m.instants.Shown(int64(c.since)+int64(by), h.Read, m.timed))
 	}
 	if c.Live && !c.forever {
 		if c.deadline -= by; c.deadline <= 0 {
