@@ -306,7 +306,7 @@ func TestPausedClientIsNotPausedAgain(t *testing.T) {
 			t.Errorf("A can be paused twice:\n%s", a.View())
 		}
 	}
-	do(t, a, s, "A: writes the store (its pause ends)")
+	do(t, a, s, "A: writes the resource (its pause ends)")
 	if s.State.Clients[0].Paused {
 		t.Errorf("A is still paused:\n%s", a.View())
 	}
