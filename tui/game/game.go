@@ -243,7 +243,7 @@ func (s *Game) act() {
 func (s *Game) choose(n int) {
 	switch {
 	case s.won():
-		s.Notice = "The goal is reached: " + s.Keys.Enter.Help().Key + " goes on to the next level."
+		s.Notice = "The goal is reached: " + s.Keys.Enter.Help().Key + " goes on."
 	case n < 0 || n >= len(s.options):
 		are := draw.Either(len(s.options) == 1, "is ", "are ")
 		s.Notice = fmt.Sprintf("There %s%s: no number %d.", are, draw.Plural(len(s.options), "move"), n+1)
@@ -399,12 +399,12 @@ func (s *Game) FooterKeys() []key.Binding {
 		keys = append(keys, k.Hint)
 	}
 	if s.won() {
-		keys = []key.Binding{screen.As(k.Enter, "next level"), screen.As(k.First, "again"), k.Undo, k.Violation, screen.As(k.Play, "replay")}
+		keys = []key.Binding{screen.As(k.Enter, draw.Either(s.scroll < s.beyond, "read on", "next level")), screen.As(k.First, "again"), k.Undo, k.Violation, screen.As(k.Play, "replay")}
 		if s.replayed() {
 			keys = slices.Insert(keys, 2, screen.As(k.Strategy, "with "+s.debrief.lock))
 		}
-		if s.beyond > 0 { // first of all as long as there is more
-			keys = slices.Insert(keys, min(s.scroll/s.beyond, 1), screen.Pair(k.Up, k.Down, "read on"))
+		if s.beyond > 0 {
+			keys = slices.Insert(keys, 1, screen.Pair(k.Up, k.Down, "scroll"))
 		}
 	}
 	keys = append(keys, screen.As(k.Scenario, "levels"), screen.As(k.View, s.viewLeadsTo()))
@@ -464,8 +464,13 @@ func (s *Game) play(level int) error {
 	return nil
 }
 
-// nextLevel goes on with the next level that is not won yet, or with the one after this.
+// nextLevel reads on as long as the words of the win have more, as enter does elsewhere. Then it goes on with the next
+// level that is not won yet, or with the one after this.
 func (s *Game) nextLevel() screen.Outcome {
+	if s.scroll < s.beyond {
+		s.move(max(s.plan.Moves.H-1, 1))
+		return screen.Outcome{}
+	}
 	next := levels.Unwon(s.App, s.level+1)
 	if next < 0 {
 		s.Notice = "You have won all levels."

@@ -21,10 +21,15 @@ import (
 func TestGoalReachedStaysInSight(t *testing.T) {
 	a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
 	win(t, a, s)
+	a.View() // knows how much there is to read
+	if a.Press("enter"); s.scroll == 0 || !s.won() {
+		t.Error("enter leaves the level before its words are read")
+	}
+	s.scroll = 0
 	read := ""
 	for n := 0; ; n++ {
 		v := a.View()
-		for _, want := range []string{"GOAL REACHED! Level 3 of 14: a permanent deadlock (PD).", " in the end  a last client, the probe, asks 3 times, the last time 10y later", "↑↓ read on", "g again"} {
+		for _, want := range []string{"GOAL REACHED! Level 3 of 14: a permanent deadlock (PD).", " in the end  a last client, the probe, asks 3 times, the last time 10y later", "↑↓ scroll", "g again"} {
 			if !strings.Contains(v, want) {
 				t.Errorf("after %d lines there is no %q:\n%s", n, want, v)
 			}
