@@ -82,7 +82,7 @@ func TestTemplateShowsItsStory(t *testing.T) {
 	if said := strings.Join(strings.Fields(strings.ReplaceAll(content(t, path), "#", "")), " "); !strings.Contains(said, "stands behind the step that waits for it") {
 		t.Error(said)
 	}
-	if said := strings.Join(strings.Fields(strings.ReplaceAll(content(t, path), "#", "")), " "); !strings.Contains(said, "Then comes the probe, a client of no story") {
+	if said := strings.Join(strings.Fields(strings.ReplaceAll(content(t, path), "#", "")), " "); !strings.Contains(said, "Then comes the probe, a further client") {
 		t.Errorf("the probe comes unannounced: %s", said)
 	}
 	if _, after, _ := strings.Cut(content(t, path), "- wait: "); !strings.Contains(after, "- say: A wakes up") {

@@ -11,7 +11,7 @@ import (
 // Drain ends a run. It stops clients that are still trying, and if no live client holds
 // the lock, the probe tries to acquire it: at once; again whenever a request that was in
 // flight has arrived; after a first refusal, again a TTL after all timers and expiries are
-// over; and at last after ten years. Nothing in the world changes by itself after that (no
+// over; and if an orphaned record obstructs it even then, at last after ten years. Nothing in the world changes by itself after that (no
 // expiry, message or timer is left, and stamps of any clock have passed), so a refusal
 // then is a refusal for ever.
 func (w *World) Drain() error { return w.Inject(Drain{}) }

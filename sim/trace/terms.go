@@ -5,6 +5,10 @@ import (
 	"strings"
 )
 
+// ProbeAsks says of the probe who it is and how often it asks. That differs from run to run, so no text gives a number.
+const ProbeAsks = "a client that comes when all others are done, and asks whether the lock can still be had: at once, and when a request arrives that was still under way; " +
+	"if it is refused, again a lease after the last thing that is due; and if a record that nobody will remove is in its way even then, a last time ten years later"
+
 // Terms are the further words of the screens and of Redis's commands, for readers who meet them
 // there for the first time.
 var Terms = []Word{
@@ -20,7 +24,7 @@ var Terms = []Word{
 	{"thinks", "in the diagram, the row of a client's belief: that it wants the lock, has it, or had it longer than its lease"},
 	{"broken", "in the diagram, the row of the violations, each at the instant at which it is complete; those for which there is no room stand behind the one before"},
 	{"lapse", "the instant at which a client's own clock says that its lease is over; the client may not look. It counts from before it sent its command, and some locks take off a margin for clocks that drift: the lease is over before the record is gone"},
-	{"probe", "a client that comes when all others are done, and asks whether the lock can still be had: it tells a lock that is blocked for ever from one that is free"},
+	{"probe", ProbeAsks + ". It tells a lock that is blocked for ever from one that is free"},
 	{"n1", "the first Redis server; n2, n3 and so on are further ones, and n1r1 is the first replica of n1"},
 	{"pivot", "the server whose record completes a majority: n1 of one, n3 of five"},
 	{"majority", "more than half of the servers: a lock on several servers is held by a client whose record is on as many"},

@@ -430,7 +430,7 @@ func (s *Game) Help() screen.Page {
 	}
 	if s.quest != nil {
 		p.About += " This is " + screen.BoundsText(s.bounds) + ". Hints come from a search of all that can follow. They lead to the goal by the least schedule: " +
-			"the one with the fewest faults, then the fewest moves that turn to another client, then the fewest steps. A move is a row of the list, of whichever client; " +
+			"the one with the fewest faults, then the fewest changes from one client to another, then the fewest steps. A move is a row of the list, of whichever client; " +
 			"it takes several steps where others' steps between them would change nothing."
 		p.Keys = append(p.Keys, screen.As(k.Hint, "a hint; again, the next move"), screen.As(k.Strategy, "when won, your moves with another lock"))
 	}

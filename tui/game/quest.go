@@ -430,12 +430,16 @@ func (s *Game) score() string {
 	c := s.quest
 	// The least is that of the search, which counts steps: should some way have more of them and fewer moves, that is no worse.
 	yours, least := costText(s.here.Depth, c.hint.Taken), costText(min(c.parMoves, s.here.Depth), c.par.Cost)
-	text := "Yours is the least: " + yours + "."
+	text := "You matched the least: " + yours + "."
 	switch {
-	case yours != least:
-		text = fmt.Sprintf("Yours: %s; the least: %s.", yours, least)
-	case c.hint.Taken.Steps != c.par.Cost.Steps:
-		text = fmt.Sprintf("Yours: %s, as the least. A move can take several steps: yours take %d, and the least %d.", yours, c.hint.Taken.Steps, c.par.Cost.Steps)
+	case yours == least && c.hint.Taken.Steps != c.par.Cost.Steps:
+		text += fmt.Sprintf(" A move can take several steps: yours take %d, and the least %d.", c.hint.Taken.Steps, c.par.Cost.Steps)
+	case yours == least:
+	case s.here.Depth <= c.parMoves && c.hint.Taken.Faults == c.par.Cost.Faults:
+		text = fmt.Sprintf("You matched the least in moves (%d) and faults (%d), but not in changes to another client: you made %d, and the least has %d.",
+			s.here.Depth, c.par.Cost.Faults, c.hint.Taken.Switches, c.par.Cost.Switches)
+	default:
+		text = fmt.Sprintf("You did not match the least. Yours: %s; the least: %s.", yours, least)
 	}
 	if c.hints > 0 {
 		text += fmt.Sprintf(" Hints asked for: %d.", c.hints)
@@ -450,7 +454,17 @@ func (s *Game) score() string {
 func costText(moves int, c explore.Cost) string {
 	text := draw.Plural(moves, "move")
 	if c.Switches > 0 {
-		text += fmt.Sprintf(" (%d to another client)", c.Switches)
+		text += ", changing to another client " + often(c.Switches)
 	}
 	return text + ", " + draw.Plural(c.Faults, "fault")
+}
+
+func often(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return draw.Plural(n, "time")
 }

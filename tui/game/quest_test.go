@@ -156,7 +156,7 @@ func TestLevelsAreWonByTheirHints(t *testing.T) {
 				t.Errorf("the win isn't remembered: %+v", w)
 			}
 			text := tuitest.Unwrapped(a.View())
-			for _, want := range []string{tried.Elsewhere(d.lock, d.run, d.same, l.Goal), "GOAL REACHED!", "Yours is the least: " + costText(s.parMoves, s.par.Cost) + ".", d.lock + " withstands: no schedule of this level shows " + l.Goal.String()} {
+			for _, want := range []string{tried.Elsewhere(d.lock, d.run, d.same, l.Goal), "GOAL REACHED!", "You matched the least: " + costText(s.parMoves, s.par.Cost) + ".", d.lock + " withstands: no schedule of this level shows " + l.Goal.String()} {
 				if !strings.Contains(text, want) {
 					t.Errorf("the screen doesn't say %q:\n%s", want, a.View())
 				}
@@ -318,7 +318,7 @@ func TestHintsKnowWhatCannotBe(t *testing.T) {
 // act is said then, in one row.
 func TestDeadlockSaysWhoIsStillToAct(t *testing.T) {
 	a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
-	for _, want := range []string{"Least from here: 5 moves (1 to another client), 1 fault: can you match it?", " Not won yet: A and B are not finished. Least from here: 4 moves.", " Not won yet: A and B are not finished. Least from here: 3 moves.",
+	for _, want := range []string{"Least: 5 moves, changing to another client once, 1 fault: can you match it?", " Not won yet: A and B are not finished. Least from here: 4 moves.", " Not won yet: A and B are not finished. Least from here: 3 moves.",
 		" Not won yet: B has still to ask. Least from here: 2 moves.", " Not won yet: B is not finished. Least from here: 1 move."} {
 		if v := a.View(); !strings.Contains(v, want) {
 			t.Errorf("after %d moves there is no %q:\n%s", s.here.Depth, want, v)
@@ -487,9 +487,10 @@ func TestScoreExplainsItsWords(t *testing.T) {
 		taken explore.Cost
 		want  string
 	}{
-		{least.Cost, "Yours is the least: 4 moves (1 to another client), 1 fault."},
-		{explore.Cost{Faults: 1, Switches: 1, Steps: 8}, "Yours: 4 moves (1 to another client), 1 fault, as the least. A move can take several steps: yours take 8, and the least 6."},
-		{explore.Cost{Faults: 2, Switches: 1, Steps: 6}, "Yours: 4 moves (1 to another client), 2 faults; the least: 4 moves (1 to another client), 1 fault."},
+		{least.Cost, "You matched the least: 4 moves, changing to another client once, 1 fault."},
+		{explore.Cost{Faults: 1, Switches: 1, Steps: 8}, "You matched the least: 4 moves, changing to another client once, 1 fault. A move can take several steps: yours take 8, and the least 6."},
+		{explore.Cost{Faults: 1, Switches: 2, Steps: 6}, "You matched the least in moves (4) and faults (1), but not in changes to another client: you made 2, and the least has 1."},
+		{explore.Cost{Faults: 2, Switches: 1, Steps: 6}, "You did not match the least. Yours: 4 moves, changing to another client once, 2 faults; the least: 4 moves, changing to another client once, 1 fault."},
 	} {
 		s.hint.Taken = c.taken
 		if got := s.score(); got != c.want {

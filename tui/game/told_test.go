@@ -41,7 +41,7 @@ func TestGoalReachedStaysInSight(t *testing.T) {
 		a.Press("down")
 	}
 	last := -1
-	for _, want := range []string{"!! permanent deadlock", "naive-del withstands", "A client that hears nothing", "Yours is the least: 5 moves", "Hints asked", "The probe is a client", "The same moves with"} {
+	for _, want := range []string{"!! permanent deadlock", "naive-del withstands", "A client that hears nothing", "You matched the least: 5 moves", "1 fault. Hints", "The probe is a client", "The same moves with"} {
 		at := strings.Index(read, want)
 		if at < last {
 			t.Errorf("%q comes too early, or not at all:\n%s", want, read)
@@ -372,7 +372,7 @@ func TestProbeIsExplained(t *testing.T) {
 		}
 		told.WriteString(" ")
 	}
-	for _, want := range []string{"A's record expires at 12.001s, and the probe, which asks again only a lease (12s) later, gets the lock at 24.001s", "a lease (12s) after the last thing that is due"} {
+	for _, want := range []string{"A's record expires at 12.001s, and the probe, which asks again only a lease (12s) later, gets the lock at 24.001s", "a lease after the last thing that is due"} {
 		if !strings.Contains(tuitest.Unwrapped(told.String()), tuitest.Unwrapped(want)) {
 			t.Errorf("there is no %q in %s", want, told.String())
 		}
@@ -449,7 +449,7 @@ func TestHintsCountAsTheListDoes(t *testing.T) {
 	for _, begin := range []string{"A: SET", "A: reads the reply", "A: enters", "A: does its work", "time to 12.001s", "B: SET", "A: DEL"} {
 		do(t, a, s, begin)
 	}
-	if v := tuitest.Unwrapped(a.View()); s.parMoves != s.here.Depth || !strings.Contains(v, "Yours is the least: 7 moves (2 to another client), 1 fault.") {
+	if v := tuitest.Unwrapped(a.View()); s.parMoves != s.here.Depth || !strings.Contains(v, "You matched the least: 7 moves, changing to another client twice, 1 fault.") {
 		t.Errorf("the score isn't that of the least, %d moves:\n%s", s.parMoves, a.View())
 	}
 }

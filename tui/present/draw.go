@@ -172,7 +172,7 @@ func (p *Present) ofRecords() bool {
 // withHolders has what the probe is and the list of who held the lock when below the words that end a run, in rows that they leave.
 func (p *Present) withHolders(words []draw.Line, width, rows int) []draw.Line {
 	probe := draw.Paragraphs{Width: width}
-	probe.Add(draw.Dim, "", "The "+trace.Probe+" is no client of the story: it asks once more at the end, to see whether the lock can still be had.")
+	probe.Add(draw.Dim, "", "The "+trace.Probe+" is "+trace.ProbeAsks+".")
 	if p.Run.Ended(p.Pos) && len(words)+len(probe.Lines) < rows {
 		words = append(append(words, nil), probe.Lines...)
 	}
