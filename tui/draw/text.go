@@ -176,6 +176,17 @@ func PluralES(n int, what string) string {
 	return fmt.Sprintf("%d %ses", n, what)
 }
 
+// Times is how often something is done, in words.
+func Times(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return Plural(n, "time")
+}
+
 // Either is one of two values.
 func Either[T any](cond bool, yes, no T) T {
 	if cond {

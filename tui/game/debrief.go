@@ -196,16 +196,6 @@ func (s *Game) tellCodes(t *draw.Paragraphs, codes trace.Verdict) {
 	}
 }
 
-// probed is how often the probe has asked for the lock.
-func (s *Game) probed() (n int) {
-	for i := range s.Run.Events {
-		if e := &s.Run.Events[i]; e.Kind == trace.KindAcquire && s.Run.Clients[e.Client] == trace.Probe {
-			n++
-		}
-	}
-	return n
-}
-
 // tellProbe says who the client is that comes last, if one does.
 func (s *Game) tellProbe(t *draw.Paragraphs) {
 	if i := slices.Index(s.Run.Clients, trace.Probe); i >= 0 && s.Run.Begun(i, s.Run.Last()) {

@@ -11,6 +11,7 @@ import (
 	"lockstep/tui/draw"
 	"lockstep/tui/layout"
 	"lockstep/tui/screen"
+	"lockstep/tui/tried"
 )
 
 const (
@@ -133,7 +134,7 @@ func (s *Game) diagramRows(rows int) int {
 func (s *Game) drawClock(c *draw.Canvas, r draw.Rectangle) {
 	if s.quest != nil && s.drained && s.Pos == s.Run.Last() {
 		c.Fill(draw.Rect(r.X, r.Y, r.W, 1), " ", draw.Plain)
-		l := draw.Line{draw.Text(" in the end  ", draw.Strong), draw.Text(draw.Either(s.State.At > year, "a last client, the probe, asks "+often(s.probed())+", the last time 10y later", "a last client, the probe, asks for the lock"), draw.Plain)}
+		l := draw.Line{draw.Text(" in the end  ", draw.Strong), draw.Text(draw.Either(s.State.At > year, "a last client, the probe, asks "+draw.Times(tried.Probed(s.Run.Trace))+", the last time 10y later", "a last client, the probe, asks for the lock"), draw.Plain)}
 		c.Line(r.X, r.Y, r.W, l.Fitted(r.W, s.Theme.More))
 		return
 	}

@@ -202,18 +202,25 @@ func (s *Game) instants() (all []option) {
 	return all
 }
 
-// undue says why time can't pass where nothing comes of it: whoever has a step to make has to make it now.
+// undue says why time can't pass where nothing comes of it: whoever has begun and could act may not be paused, or nothing happens by
+// itself before somebody acts.
 func (s *Game) undue() string {
 	var able []string
+	begun := 0
 	for i := range s.next {
 		if len(s.next[i].moves) > 0 {
 			able = append(able, s.Run.Clients[i])
+			begun += draw.Either(s.Run.Begun(i, s.Run.Last()), 1, 0)
 		}
 	}
 	if len(able) == 0 {
 		return "time can't pass: nothing is due"
 	}
-	return "time can't pass: " + draw.Either(len(able) > 1, "one of ", "") + trace.List(able) + " must act first"
+	who := draw.Either(len(able) > 1, "one of ", "") + trace.List(able)
+	if s.mayPause(begun) {
+		return "time can't pass: nothing is due before " + who + " acts"
+	}
+	return "time can't pass: " + noPause(s.bounds.Faults[explore.Pause]) + ", so " + who + " must act first"
 }
 
 // stamped reports whether clients judge by their clocks what is stored: a stamp passes without an event.
@@ -224,7 +231,12 @@ func (s *Game) stamped() bool {
 // stands says why time can't pass: who has begun and could act all the while would be paused by it, and that is a fault. A
 // client that has not begun may come at any time.
 func stands(paused []string, pauses uint8) string {
-	return "time can't pass while " + trace.List(paused) + " can go on: " + draw.Either(pauses == 0, "this level allows no pause", "the pauses allowed are used up")
+	return "time can't pass while " + trace.List(paused) + " can go on: " + noPause(pauses)
+}
+
+// noPause is the rule by which who could act has to.
+func noPause(allowed uint8) string {
+	return draw.Either(allowed == 0, "this level allows no pause", "the pauses allowed are used up")
 }
 
 // mayPause reports whether time may pass while so many further clients have something to do: where the pauses

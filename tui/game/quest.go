@@ -402,9 +402,14 @@ func (s *Game) outlook(width int) (string, draw.Ink) {
 	return "So far " + draw.Plural(s.here.Depth, "move") + ". " + left + "; " + k.Hint.Help().Key + " gives a hint.", draw.Plain
 }
 
-// shortened is the distance in words that fit into a row, if fewer can.
+// shortened is the distance in words that fit into a row, if shorter ones can.
 func shortened(text string, width int) string {
-	return draw.Either(draw.Width(text) > width-1, strings.Replace(text, " from here", "", 1), text)
+	for _, words := range [][2]string{{" from here", ""}, {"changing to another client", "changing client"}} {
+		if draw.Width(text) > width-1 {
+			text = strings.Replace(text, words[0], words[1], 1)
+		}
+	}
+	return text
 }
 
 // unjudged says of a goal that is judged at the end alone who has still to act where nothing else is missing: what is stored then
@@ -454,17 +459,7 @@ func (s *Game) score() string {
 func costText(moves int, c explore.Cost) string {
 	text := draw.Plural(moves, "move")
 	if c.Switches > 0 {
-		text += ", changing to another client " + often(c.Switches)
+		text += ", changing to another client " + draw.Times(c.Switches)
 	}
 	return text + ", " + draw.Plural(c.Faults, "fault")
-}
-
-func often(n int) string {
-	switch n {
-	case 1:
-		return "once"
-	case 2:
-		return "twice"
-	}
-	return draw.Plural(n, "time")
 }

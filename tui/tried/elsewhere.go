@@ -77,14 +77,15 @@ func outcome(t *trace.Trace, at int) string {
 }
 
 // recovery says how a lock that was blocked came free: its record expired, and a client got it, at once or a lease later,
-// as the probe does.
+// as the probe does. The position is after the expiry, in which the run differs from one that is blocked for ever: who gets the lock later
+// only shows that it is free.
 func recovery(t *trace.Trace) (text string, pos int) {
 	tl, expired, refused := timeline.New(t), time.Duration(0), map[int]bool{}
 	for i := range t.Events {
 		switch e := &t.Events[i]; {
 		case e.Kind == trace.KindExpire && e.Node != trace.None:
 			if rec := tl.StateAt(i).LockRecord(e.Node); rec != nil && rec.Owner != trace.Nobody {
-				text, expired = t.Clients[rec.Owner.Client]+"'s record expires at "+trace.Brief(e.At), e.At
+				text, expired, pos = t.Clients[rec.Owner.Client]+"'s record expires at "+trace.Brief(e.At), e.At, i+1
 			}
 		case e.Kind == trace.KindRefused:
 			refused[e.Client] = true
@@ -93,8 +94,18 @@ func recovery(t *trace.Trace) (text string, pos int) {
 			if refused[e.Client] && e.At-expired == t.TTL {
 				who += ", which asks again only a lease (" + trace.Brief(t.TTL) + ") later,"
 			}
-			return text + ", and " + who + " gets the lock at " + trace.Brief(e.At), i + 1
+			return text + ", and " + who + " gets the lock at " + trace.Brief(e.At), pos
 		}
 	}
 	return "", 0
+}
+
+// Probed is how often the probe asks for the lock in a run.
+func Probed(t *trace.Trace) (n int) {
+	for i := range t.Events {
+		if e := &t.Events[i]; e.Kind == trace.KindAcquire && t.Clients[e.Client] == trace.Probe {
+			n++
+		}
+	}
+	return n
 }
