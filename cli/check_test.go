@@ -122,6 +122,13 @@ func TestCheckPrintsWhatToPaste(t *testing.T) {
 		if (status == 1) != (wrong != "") || !printed || now != 0 || strings.Contains(mended, "expect:") || !strings.Contains(mended, "as expected: ") {
 			t.Errorf("%s: exit status %d, then %d:\n%s\n%s", name, status, now, out, mended)
 		}
+		for reason, of := range map[string]string{"because: \"it's \\\"so\\\": done\"": "naive-del was", "because: x": "naive-del and get-then-del were"} {
+			kept := strings.Contains(strings.ReplaceAll(lines, "\"x\"", "x"), reason)
+			asked := strings.Contains(strings.Join(strings.Fields(out), " "), "given for "+of+" written for")
+			if given := strings.Contains(wrong, reason); kept != given || asked != given {
+				t.Errorf("%s: %s is kept: %t, and asked to be read again: %t\n%s", name, reason, kept, asked, out)
+			}
+		}
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 // entry is what a script expects of one lock, as its file has it.
 type entry struct {
 	verdict, lock, because string
+
+	another bool // the reason is that of another verdict
 }
 
 func entryOf(s *scenarios.Scenario, lock string, v trace.Verdict) entry {
@@ -20,10 +22,28 @@ func entryOf(s *scenarios.Scenario, lock string, v trace.Verdict) entry {
 	if len(v) > 0 {
 		e.verdict = "[" + strings.Join(v.Strings(), ", ") + "]"
 	}
-	if was, stated := s.Expect(lock); stated && was.String() == v.String() { // it is the cause of that verdict alone
+	if was, stated := s.Expect(lock); stated { // the reason is kept for another verdict as well: a paste loses nothing of the author's
 		e.because = s.Because(lock)
+		e.another = e.because != "" && was.String() != v.String()
 	}
 	return e
+}
+
+// reread asks the author for the reasons that were given for another verdict than came. It is empty if there are none.
+func reread(all []entry) string {
+	var locks []string
+	for _, e := range all {
+		if e.another {
+			locks = append(locks, e.lock)
+		}
+	}
+	switch len(locks) {
+	case 0:
+		return ""
+	case 1:
+		return ". The reason given for " + locks[0] + " was written for another verdict, so read it again"
+	}
+	return ". The reasons given for " + trace.List(locks) + " were written for other verdicts, so read them again"
 }
 
 // String is the entry as a line of the file's list.
@@ -88,13 +108,13 @@ func verdictOf(s *scenarios.Scenario, st strategies.Strategy) (trace.Verdict, er
 	return t.Verdict(), nil
 }
 
-// toPaste introduces lines of a script, which stand further in where they are a variant's.
-func toPaste(s *scenarios.Scenario, why, lines string) string {
+// toPaste introduces lines of a script, which stand further in where they are a variant's, with what is to be done about them.
+func toPaste(s *scenarios.Scenario, why, then, lines string) string {
 	where, indent := "", ""
 	if variant := strings.TrimPrefix(s.Name, s.Path()+"."); variant != s.Name {
 		where, indent = " of the variant "+variant, "    "
 	}
-	text := fmt.Sprintf("  %s%s; an expectation names every code that comes:\n", why, where)
+	text := fmt.Sprintf("  %s%s; an expectation names every code that comes%s:\n", why, where, then)
 	for line := range strings.Lines(lines) {
 		text += "\n" + strings.TrimRight(indent+line, "\n")
 	}

@@ -174,11 +174,11 @@ func try(s *scenarios.Scenario) (text string, met bool, err error) {
 	if len(all) == 0 {
 		text += fmt.Sprintf("  can be run. It expects nothing of any lock, so there is nothing to compare: lockstep run LOCK %s --plain shows what comes of one.\n", s.Name)
 		if lines := expectable(s); lines != "" {
-			text += toPaste(s, "To expect what comes of two locks, add", lines)
+			text += toPaste(s, "To expect what comes of two locks, add", "", lines)
 		}
 	}
 	if !met {
-		text += toPaste(s, "If what came is right, put this in the place of its \"expect\"", expectation(all))
+		text += toPaste(s, "If what came is right, put this in the place of its \"expect\"", reread(all), expectation(all))
 	}
 	return text, met, nil
 }
