@@ -184,7 +184,7 @@ func writeConditions(b *strings.Builder, d *advice.Advice, others []advice.Run) 
 
 // paragraphs wraps each of some.
 func paragraphs(all []string) (wrapped []string) {
-	for _, s := range all {
+	for s := range strings.SplitSeq(strings.Join(all, "\n"), "\n") {
 		wrapped = append(wrapped, unlabelled(s))
 	}
 	return wrapped

@@ -196,37 +196,48 @@ func TestUnspokenAgreesWithTheRuns(t *testing.T) {
 			continue
 		}
 		failed, _ := failedOf(&d, rest.Shown)
-		text := d.Unspoken(&rest, outcome, name)
+		text := strings.Join(d.Unspoken(&rest, outcome, name, false), " ")
 		conditions, _ := d.Mishaps(failed)
 		begin := ""
 		if n := len(failed); n > 0 {
-			begin = fmt.Sprintf("It is enough as long as you can rule out %s: it fails in %d runs that no question is about.", trace.List(conditions), n)
-			begin = strings.Replace(begin, "in 1 runs", "in a run", 1)
+			begin = fmt.Sprintf("It is enough as long as you can rule out %s: no question asks about these, and %d more runs show that it fails then.", trace.List(conditions), n)
+			if begin = strings.Replace(begin, "1 more runs show", "1 more run shows", 1); len(conditions) == 1 {
+				begin = strings.Replace(begin, "about these", "about that", 1)
+			}
 			expectSpared(t, &d, failed, text, outcome)
 		}
 		if !strings.HasPrefix(text, begin) || begin == "" && !strings.HasPrefix(text, "Two may be at work at once") {
 			t.Errorf("%v: of %v it is said: %s, want %s", a, rest.Shown, text, begin)
 		}
 		expectAccepted(t, &d, &rest, text)
-		if brief, _ := d.Text(&rest, outcome, name, false); brief[1] != text || told(&d, outcome)[1] != text { // nobody rules out what isn't named
+		if brief, _ := d.Text(&rest, outcome, name, false); !strings.HasPrefix(strings.Join(brief[1:], " "), text) { // nobody rules out what isn't named
 			t.Errorf("%v: the conditions don't come first: %s", a, brief)
+		}
+		whole := told(&d, outcome)
+		for _, c := range conditions {
+			if !strings.Contains(whole[1], c) || len(conditions) > 1 && !slices.Contains(strings.Split(whole[1], "\n"), "- "+c) {
+				t.Errorf("%v: the condition %q has no line: %s", a, c, whole[1])
+			}
+		}
+		if verdict := fmt.Sprintf("It withstands all %d runs that your answers call for.", len(d.Runs)); !strings.Contains(whole[0], verdict) {
+			t.Errorf("%v: the verdict doesn't come first: %s", a, whole[0])
 		}
 		unmade := func(s, lock string) (trace.Verdict, bool) {
 			v, known := outcome(s, lock)
 			return v, known && lock == d.Lock.Name
 		}
-		early := d.Unspoken(&rest, unmade, name)
+		early := strings.Join(d.Unspoken(&rest, unmade, name, false), " ")
 		if strings.Contains(early, "If you can't") || !strings.HasPrefix(early, begin) {
 			t.Errorf("%v: before the runs are made it is said: %s", a, early)
 		}
 		for pending, want := range map[int]string{1: "1 of the runs that no question is about is still to come", 3: "3 of the runs that no question is about are still to come"} {
 			rest.Pending = pending
-			if early := d.Unspoken(&rest, outcome, name); !strings.Contains(early, "isn't known yet") || !strings.Contains(early, want) || strings.Contains(early, "fails") {
+			if early := strings.Join(d.Unspoken(&rest, outcome, name, false), " "); !strings.Contains(early, "isn't known yet") || !strings.Contains(early, want) || strings.Contains(early, "fails") {
 				t.Errorf("%v: with runs to come it is said: %s", a, early)
 			}
 		}
 	}
-	if text := (&advice.Advice{}).Unspoken(&advice.Rest{Made: 5}, outcome, nil); text != "None of the 5 runs that no question is about shows what your answers forbid, either." {
+	if text := strings.Join((&advice.Advice{}).Unspoken(&advice.Rest{Made: 5}, outcome, nil, true), " "); text != "None of the 5 runs that no question is about shows what your answers forbid, either." {
 		t.Errorf("of no runs it is said: %s", text)
 	}
 }
@@ -510,7 +521,7 @@ func TestNumbersOfRuns(t *testing.T) {
 			text := strings.Join(append(said, details...), " ")
 			want := fmt.Sprintf("In numbers: %s alone fails in %d of the %d runs that your answers call for, by stale write (SW: a customer pays twice or a change is lost)", d.Lock.Name, failed, len(d.Runs))
 			if d.Enough {
-				want = fmt.Sprintf("It withstands all %d runs that your answers call for, with no harm by your answers", len(d.Runs))
+				want = fmt.Sprintf("It withstands all %d runs that your answers call for.", len(d.Runs))
 			}
 			if !whole && !d.Enough {
 				want = "every lock fails" // the list of runs has the numbers

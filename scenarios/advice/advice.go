@@ -92,7 +92,7 @@ var Questions = [3]Question{
 			forbids: trace.Verdict{trace.SW}, scenarios: []string{pastLease, "pause-after-check"}},
 	}},
 	{Name: "token", Text: "A fencing token", Hint: "A number that grows with each grant, so that a late write can be refused.", Term: true, Answers: []Answer{
-		{Name: "no", Text: "can't be checked", Example: "what you protect takes all that arrives: a provider's payment API, a mail, a file. If a payment is both a provider's charge and a row in your table, answer for the one that can't be undone: the charge", suits: "save work without a token that is checked", fits: func(s strategies.Strategy) bool { return !s.Fences }},
+		{Name: "no", Text: "can't be checked", Example: "what you protect takes all that arrives: a provider's payment API, a mail, a file. If a payment is both a provider's charge and a row in your table, answer for the one that can't be undone: the charge", suits: "come into question: the others rely on a token that is checked", fits: func(s strategies.Strategy) bool { return !s.Fences }},
 		{Name: "yes", Text: "can be checked", Example: "what you protect refuses a number lower than one it has seen: a table in your own database, say",
 			remedy:    "have what the lock protects check a fencing token or a version (UPDATE ... WHERE version = 7)",
 			accepts:   []acceptance{{codes: trace.Verdict{trace.DG}, scenarios: []string{eviction, jump}, where: "where the lock's record alone is evicted or a server's clock jumps", why: "the counter of tokens is left, so a late write is refused", fits: fences}},

@@ -65,7 +65,7 @@ func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) st
 		}
 		return slices.Concat(said, []string{sentence(cure.remedy)}, why, alternatives), details
 	}
-	said = append(said, a.Unspoken(rest, outcome, name))
+	said = append(said, a.Unspoken(rest, outcome, name, whole)...)
 	if a.guards() {
 		said = append(said, "Give what can't check the token an idempotency key, so that a second one has no effect.")
 	}
@@ -145,7 +145,7 @@ func (a *Advice) Headline(summary bool) string {
 		text = "No lock alone is enough: use " + cured
 	}
 	if summary && a.Enough {
-		text += ". It is " + a.Lock.Summary
+		text += fmt.Sprintf(". It withstands all %d runs that your answers call for. It is %s", len(a.Runs), a.Lock.Summary)
 	}
 	return text + "."
 }
@@ -311,7 +311,7 @@ func (q *Question) Either(text func(*Answer) string) string {
 // covered says of a lock that is enough what the runs show on which the recommendation rests.
 func (a *Advice) covered(whole bool) string {
 	accepted := a.accepted()
-	text := fmt.Sprintf("It withstands all %d runs that your answers call for, with no harm by your answers", len(a.Runs))
+	text := "The runs that your answers call for show no harm by your answers"
 	if whole {
 		forbidden := slices.DeleteFunc(a.Answers.Forbids(), func(c trace.Code) bool { return slices.Contains(accepted, c) })
 		text += fmt.Sprintf(": no %s", named(forbidden))
@@ -503,24 +503,37 @@ func (a *Advice) guards() bool {
 
 // Unspoken says on which conditions a lock is enough, by the runs that no question is
 // about: a lock that is enough for the answers need not withstand those. All conditions are named, however little room there is, as
-// nobody can rule out a mishap that isn't. What costs work and does no harm is no condition.
-func (a *Advice) Unspoken(rest *Rest, outcome Outcome, name func(scenario string) string) string {
+// nobody can rule out a mishap that isn't. What costs work and does no harm is no condition. The conditions are the first paragraph: in the
+// whole text each has a line of its own.
+func (a *Advice) Unspoken(rest *Rest, outcome Outcome, name func(scenario string) string, whole bool) (said []string) {
 	failed := slices.DeleteFunc(slices.Clone(rest.Shown), func(r Run) bool { return len(r.Broken) == 0 })
-	mishaps, _ := a.Mishaps(failed)
-	n, text := len(failed), ""
 	switch {
 	case rest.Pending > 0: // about as long as what takes its place
-		return fmt.Sprintf("What you have to rule out for that isn't known yet: %s.", rest.toCome())
+		return []string{fmt.Sprintf("What you have to rule out for that isn't known yet: %s.", rest.toCome())}
 	case len(rest.Shown) == 0:
-		return fmt.Sprintf("None of the %d runs that no question is about shows what your answers forbid, either.", rest.Made)
-	case n > 0:
-		text = fmt.Sprintf("It is enough as long as you can rule out %s: it fails in %s that no question is about.", trace.List(mishaps), pick(n == 1, "a run", fmt.Sprintf("%d runs", n)))
-		text += a.spared(failed, outcome, name)
+		return []string{fmt.Sprintf("None of the %d runs that no question is about shows what your answers forbid, either.", rest.Made)}
+	case len(failed) > 0:
+		said = append(said, a.conditions(failed, whole))
+		if other := a.spared(failed, outcome, name); other != "" {
+			said = append(said, other)
+		}
 	}
 	if costs := a.costs(rest, outcome); costs != "" {
-		return strings.TrimSpace(text + " " + costs)
+		said = append(said, costs)
 	}
-	return text
+	return said
+}
+
+// conditions are what has to be ruled out for a lock that is enough, by the runs in which it fails otherwise.
+func (a *Advice) conditions(failed []Run, whole bool) string {
+	mishaps, _ := a.Mishaps(failed)
+	one := len(mishaps) == 1
+	const begin = "It is enough as long as you can rule out "
+	why := fmt.Sprintf("no question asks about %s, and %s that it fails then", pick(one, "that", "these"), pick(len(failed) == 1, "1 more run shows", fmt.Sprintf("%d more runs show", len(failed))))
+	if one || !whole {
+		return fmt.Sprintf("%s%s: %s.", begin, trace.List(mishaps), why)
+	}
+	return fmt.Sprintf("%swhat follows (%s):\n- %s", begin, why, strings.Join(mishaps, "\n- "))
 }
 
 // costs says when two are at work although the answers forbid that elsewhere, and why they accept it there. It is empty if the lock never
@@ -555,15 +568,15 @@ func (a *Advice) spared(failed []Run, outcome Outcome, name func(scenario string
 	case spared < 0: // more can be said once that is made
 		return ""
 	case best == "":
-		return " No other lock is enough for your answers."
+		return "No other lock is enough for your answers."
 	case spared == 0:
-		return " Every other lock that is enough for your answers fails there, too."
+		return "Every other lock that is enough for your answers fails there, too."
 	}
 	what := fmt.Sprintf("%d of those %d", spared, len(failed))
 	if spared == len(failed) {
 		what = pick(spared == 1, "that", "those")
 	}
-	text := fmt.Sprintf(" If you can't, take %s: it is enough, too, and withstands %s.", best, what)
+	text := fmt.Sprintf("If you can't, take %s: it is enough, too, and withstands %s.", best, what)
 	i := slices.IndexFunc(a.Others, func(o Rejected) bool { return o.Lock.Name == best })
 	if price := a.Others[i].Price(name); price != "" {
 		text += " Its price: " + price + "."

@@ -204,7 +204,9 @@ func (d *Decide) set(t *draw.Paragraphs, a *advice.Advice, rest *advice.Rest, b 
 		if i == 0 {
 			k = headlineInk(a)
 		}
-		t.Add(k, "", s)
+		for line := range strings.SplitSeq(s, "\n") {
+			t.Add(k, "", line)
+		}
 		ends = append(ends, len(t.Lines))
 	}
 	return ends
@@ -282,7 +284,7 @@ func heading(a *advice.Advice, pending int, others []advice.Run) string {
 	case a.Enough:
 		text += fmt.Sprintf("no harm in all %d runs", n)
 	case a.Cured() != "":
-		text += fmt.Sprintf("alone it fails in %d of %d", failed, n)
+		text += fmt.Sprintf("%d of %d runs need the idempotency key", failed, n)
 	default:
 		text += fmt.Sprintf("%s fails in %d of %d", a.Lock.Name, failed, n)
 	}
