@@ -311,7 +311,7 @@ func (q *Question) Either(text func(*Answer) string) string {
 // covered says of a lock that is enough what the runs show on which the recommendation rests.
 func (a *Advice) covered(whole bool) string {
 	accepted := a.accepted()
-	text := "The runs that your answers call for show no harm by your answers"
+	text := "In the runs that your answers call for it does no harm by your answers"
 	if whole {
 		forbidden := slices.DeleteFunc(a.Answers.Forbids(), func(c trace.Code) bool { return slices.Contains(accepted, c) })
 		text += fmt.Sprintf(": no %s", named(forbidden))
