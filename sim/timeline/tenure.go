@@ -66,16 +66,23 @@ func (t *Timeline) stays(pos int, is, lapsed func(*Moment) bool) (all []Stay) {
 	return all
 }
 
-// Describe tells a tenure in one line, without the client's name.
+// Describe tells a tenure in one line, without the client's name. What has not been is only at the end of a run what never was.
 func (t *Timeline) Describe(h *Tenure, pos int) string {
+	over := pos == t.Last()
 	if len(h.Recorded) == 0 && len(h.Believed) == 0 {
-		return "never had it"
+		if over {
+			return "never had it"
+		}
+		return "hasn't had it yet"
 	}
 	records := "record"
 	if t.Need > 1 {
 		records = fmt.Sprintf("record on %d of %d nodes or more", t.Need, t.Masters)
 	}
 	texts := []string{"no " + records, "believed at no time"}
+	if !over {
+		texts = []string{"no " + records + " yet", "not believed yet"}
+	}
 	if len(h.Recorded) > 0 {
 		texts[0] = records + " " + t.listed(h.Recorded, pos, func(e *trace.Event) string { return t.removal(h.Client, e) })
 	}

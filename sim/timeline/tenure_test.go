@@ -25,7 +25,7 @@ func checkTenures(t *testing.T, tl *Timeline, pos int, want ...string) {
 func TestTenures(t *testing.T) {
 	tl := New(&pausePastTTL().Trace)
 	checkTenures(t, tl, 0)
-	checkTenures(t, tl, 3, "A: record since 0s; believed at no time")
+	checkTenures(t, tl, 3, "A: record since 0s; not believed yet")
 	checkTenures(t, tl, 6, "A: record since 0s; believed since 0s")
 	checkTenures(t, tl, tl.Last(), "A: record 0s to 10s (expired); believed since 0s, its lease over from 10s", "B: record since 11s; believed since 11s")
 }
@@ -42,6 +42,7 @@ func TestTenuresTellHowTheyEnded(t *testing.T) {
 	r.add(0, trace.KindGranted, a, until(2*second))
 	r.add(second, trace.KindAcquire, b)
 	r.add(second, trace.KindRefused, b)
+	checkTenures(t, New(&r.Trace), 3, "A: record since 0s; believed since 0s", "B: hasn't had it yet")
 	r.add(2*second, trace.KindLapse, a)
 	r.add(3*second, trace.KindExtended, a, until(9*second), func(e *trace.Event) { e.By = 9 * second })
 	r.add(4*second, trace.KindRelease, a)

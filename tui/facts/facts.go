@@ -37,9 +37,13 @@ func Lines(r *timeline.Timeline, pos int, before, now *trace.State) []draw.Line 
 	return append(lines, storeLines(t, &now.Store)...)
 }
 
-// Holders lists who has held the lock when, up to a position: by the records in Redis, and by what the clients believed.
-func Holders(r *timeline.Timeline, pos, width int) []draw.Line {
+// Holders lists who has held the lock when, up to a position: by the records in Redis, and by what the clients believed. Before the
+// end of the run it names the key that leads there.
+func Holders(r *timeline.Timeline, pos, width int, end string) []draw.Line {
 	lines := []draw.Line{{draw.Text(" who held the lock, up to "+trace.Brief(r.Now(pos)), draw.Title)}}
+	if whole := draw.Text("  ("+end+": the whole run)", draw.Dim); pos < r.Last() && lines[0].Width()+draw.Width(whole.Text) <= width {
+		lines[0] = append(lines[0], whole)
+	}
 	for _, h := range r.Tenures(pos) {
 		l := draw.Line{draw.Text("  "+r.Clients[h.Client]+"  ", draw.ClientInk(h.Client)), draw.Text(r.Describe(&h, pos), draw.Plain)}
 		lines = append(lines, l.Hanging(width)...)
@@ -55,7 +59,7 @@ func HoldersAtEnd(r *timeline.Timeline, pos, width int) []draw.Line {
 	if pos == 0 || pos < r.Last() {
 		return nil
 	}
-	return Holders(r, pos, width)
+	return Holders(r, pos, width, "")
 }
 
 // Millisecond says of a record that expires why it has lived a millisecond longer than it was given, or nothing.

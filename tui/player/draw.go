@@ -90,7 +90,7 @@ func (p *Player) lanesIn(rows, width int, plan func(*timeline.Timeline, int, int
 	switch p.view {
 	case views.Timeline:
 	case views.Holders:
-		taken = min(len(facts.Holders(p.Run, p.Pos, width-1)), rows)
+		taken = min(len(facts.Holders(p.Run, p.Pos, width-1, p.Keys.Last.Help().Key)), rows)
 		if rows-taken-1 < pane.FewestRows(p.Run, p.Pos) {
 			return nil, taken
 		}
@@ -204,7 +204,7 @@ func (p *Player) drawMain(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane) {
 	case p.view == views.State:
 		p.drawState(c, r)
 	case p.view == views.Holders:
-		list, below := facts.Holders(p.Run, p.Pos, r.W-1), draw.Rect(r.X, r.Y, r.W, 0)
+		list, below := facts.Holders(p.Run, p.Pos, r.W-1, p.Keys.Last.Help().Key), draw.Rect(r.X, r.Y, r.W, 0)
 		if len(lanes) > 0 {
 			below.H = len(lanes) + pane.AxisRows
 			below.Y += r.H - below.H

@@ -200,7 +200,11 @@ func TestHoldersComeFirstAtTheEnd(t *testing.T) {
 	if a.Press("G"); !strings.Contains(a.View(), "v who held it") {
 		t.Errorf("the key is not told:\n%s", a.View())
 	}
-	if a.Press("v"); !strings.Contains(a.View(), "who held the lock, up to ") {
-		t.Errorf("the key leads elsewhere:\n%s", a.View())
+	if a.Press("v"); !strings.Contains(a.View(), "who held the lock, up to ") || strings.Contains(a.View(), "the whole run") {
+		t.Errorf("the key leads elsewhere, or to a part of the run:\n%s", a.View())
+	}
+	a.Press("g")
+	if a.Press("right"); !strings.Contains(a.View(), "who held the lock, up to 0s  (G: the whole run)") || !strings.Contains(a.View(), "A  hasn't had it yet") {
+		t.Errorf("a part of the run is told as the whole:\n%s", a.View())
 	}
 }
