@@ -157,6 +157,9 @@ func (q *quiz) script(n *trace.Note) {
 	if by := q.carriedOut(asked.Pos, asked.Until); after == nil && n.About == "record" && by != nil {
 		asked.Text, asked.Of = text+behind(q.Timeline, by)+": "+asked.Then, by
 	}
+	if e := q.returned(asked.Pos, asked.Until); after == nil && n.About != "record" && e != nil {
+		asked.Spoken = fmt.Sprintf("When %s's Acquire has returned (%s): %s", q.Clients[e.Client], trace.Brief(e.At), asked.Then)
+	}
 	if after != nil {
 		asked.Spoken = q.spoken(asked.Pos, after) + ": " + asked.Then
 		asked.Text = fmt.Sprintf("%s, right after event #%d of %d: %s", text, after.Seq, q.Event(q.Last()).Seq, asked.Then)
@@ -193,6 +196,22 @@ func (q *quiz) carriedOut(asked, until int) *trace.Event {
 		}
 	}
 	return nil
+}
+
+// returned is the return of the only Acquire that returns in the instant of an answer and since its question, if nobody's belief changes
+// in that instant after it, or nil. Whether it returns a lease is the answer, so nothing is said of that.
+func (q *quiz) returned(asked, until int) (only *trace.Event) {
+	answer := holders(q.Timeline, q.StateAt(until), false)
+	for pos := until; pos > asked && q.When(pos) == q.When(until); pos-- {
+		switch e := q.Event(pos); {
+		case e.Kind != trace.KindGranted && e.Kind != trace.KindRefused && e.Kind != trace.KindFailed:
+		case only != nil || holders(q.Timeline, q.StateAt(pos), false) != answer:
+			return nil
+		default:
+			only = e
+		}
+	}
+	return only
 }
 
 // behind says that it is asked of the moment after a command.

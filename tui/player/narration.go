@@ -34,10 +34,10 @@ func (p *Player) fitting(width, rows int) told.Story {
 	if s := p.story(width, true, quiz.Recalling); !p.Scrolls && s.Least() <= rows {
 		return s
 	}
-	asks := p.quiz.At(p.Pos) != nil
+	asks, carried := p.quiz.At(p.Pos) != nil, p.quiz.Carried(p.Pos) // the choices of one that is carried on have the rows that are left
 	if asks {
 		list = p.story(width, true, quiz.List)
-		if list.Least() <= rows || p.Scrolls && rows == 0 { // the presenter asks for the rows that it would take
+		if list.Least() <= rows || p.Scrolls && rows == 0 && !carried { // the presenter asks for the rows that it would take
 			return list
 		}
 		if s := p.story(width, true, quiz.Columns); s.Least() <= rows && !p.Scrolls {
@@ -45,7 +45,7 @@ func (p *Player) fitting(width, rows int) told.Story {
 		}
 	}
 	s := p.story(width, true, quiz.Paragraph)
-	if asks && p.Scrolls && s.Least() > rows {
+	if asks && p.Scrolls && !carried && s.Least() > rows {
 		return list
 	}
 	if s.Least() > rows {

@@ -708,7 +708,7 @@ func TestAnswerComesBeforeTheAlarm(t *testing.T) {
 	for p.Pos < alarmed {
 		a.Press("right")
 	}
-	if a.Press("enter"); !strings.Contains(tuitest.Unwrapped(a.View()), tuitest.Unwrapped("Question passed: "+strings.Replace(told, "? ", "? Answer: ", 1))) {
+	if a.Press("enter"); !strings.Contains(tuitest.Unwrapped(a.View()), tuitest.Unwrapped(": "+strings.Replace(told, "? ", "? Answer: ", 1))) {
 		t.Errorf("the answer is never told:\n%s", a.View())
 	}
 }
@@ -871,7 +871,7 @@ func TestChangedFileKeepsThePlace(t *testing.T) {
 	}
 }
 
-// A question that is left open is named at the later stops, with the key to its choices, and not with these: they are where it was asked.
+// A question that is left open is named at the later stops, with its choices where there are rows for them, and else with the key to these.
 func TestOpenQuestionIsShort(t *testing.T) {
 	a, p := openOwn(t, "title: Own\nscript:\n  - ask: What will come of this?\n    answer: verdict\n  - run: A\n  - say: Next.\n  - run: B\n", "naive-del")
 	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, "1 nothing goes wrong") {
@@ -880,6 +880,11 @@ func TestOpenQuestionIsShort(t *testing.T) {
 	for p.Pos == 0 {
 		a.Press("enter")
 	}
+	v := tuitest.Unwrapped(a.View())
+	if !strings.Contains(v, "The run will tell: What will come of this?") || !strings.Contains(v, "1 nothing goes wrong") {
+		t.Errorf("at %d there are rows for the choices:\n%s", p.Pos, a.View())
+	}
+	a.Send(tea.WindowSizeMsg{Width: 40, Height: 12})
 	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, tuitest.Unwrapped("pgup goes back to the choices)")) || !strings.Contains(v, tuitest.Unwrapped("The run will tell: What will come of this? (1-")) || strings.Contains(v, "1 nothing goes wrong") {
 		t.Errorf("at %d:\n%s", p.Pos, a.View())
 	}

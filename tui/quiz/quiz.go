@@ -387,7 +387,7 @@ func list(t *draw.Paragraphs, choices []string, form Form) {
 }
 
 // open says of a question that has been asked before that its answer is still to come, and as long as it takes one, how.
-// The choices are where it was asked: to who has come from there they are no news.
+// The choices of one that is carried on stand below it again in a form for many rows, and else are where it was asked.
 func (z *Quiz) open(t *draw.Paragraphs, q *timeline.Question, pos int, by *Teller) {
 	head, choices := "Asked before: ", z.said(q)
 	switch {
@@ -395,11 +395,22 @@ func (z *Quiz) open(t *draw.Paragraphs, q *timeline.Question, pos int, by *Telle
 		head, choices = "Passed: ", "Its answer has been on the screen."
 	case q == z.Takes(pos):
 		head, choices = "The run will tell: ", z.choices(q)
+		if q.Pos < pos && by.Form >= List {
+			t.Add(draw.Strong, "? ", strings.TrimSpace(head+z.worded(q, pos)+" "+q.Lead))
+			list(t, q.Choices, Columns)
+			return
+		}
 		if q.Pos < pos {
 			choices = fmt.Sprintf("(1-%d; %s goes back to the choices)", len(q.Choices), by.Back)
 		}
 	}
 	t.Add(draw.Strong, "? ", strings.TrimSpace(head+z.worded(q, pos)+" "+choices))
+}
+
+// Carried reports whether the question at a position was asked at an earlier one.
+func (z *Quiz) Carried(pos int) bool {
+	q := z.At(pos)
+	return q != nil && q.Pos < pos
 }
 
 func (z *Quiz) worded(q *timeline.Question, pos int) string {
@@ -488,9 +499,9 @@ func (z *Quiz) judge(t *draw.Paragraphs, q *timeline.Question, by *Teller) {
 }
 
 // untold is the answer to a script's question that nobody has answered. Who has come here by another way has never seen it asked: so
-// it is said which is which.
+// it is said which is which, and where it was asked.
 func (z *Quiz) untold(q *timeline.Question) string {
-	return z.stated(q, "Question passed: ", "Answer: "+rightOf(q))
+	return z.stated(q, "Question passed at "+trace.Brief(z.run.When(q.Pos))+": ", "Answer: "+rightOf(q))
 }
 
 // truth is a question with its right answer.
