@@ -157,7 +157,7 @@ func (q *quiz) script(n *trace.Note) {
 	if by := q.carriedOut(asked.Pos, asked.Until); after == nil && n.About == "record" && by != nil {
 		asked.Text, asked.Of = text+behind(q.Timeline, by)+": "+asked.Then, by
 	}
-	if e := q.returned(asked.Pos, asked.Until); after == nil && n.About != "record" && e != nil {
+	if e := q.returned(&asked, n.About == "record"); after == nil && asked.Of == nil && e != nil {
 		asked.Spoken = fmt.Sprintf("When %s's Acquire has returned (%s): %s", q.Clients[e.Client], trace.Brief(e.At), asked.Then)
 	}
 	if after != nil {
@@ -198,14 +198,14 @@ func (q *quiz) carriedOut(asked, until int) *trace.Event {
 	return nil
 }
 
-// returned is the return of the only Acquire that returns in the instant of an answer and since its question, if nobody's belief changes
-// in that instant after it, or nil. Whether it returns a lease is the answer, so nothing is said of that.
-func (q *quiz) returned(asked, until int) (only *trace.Event) {
-	answer := holders(q.Timeline, q.StateAt(until), false)
-	for pos := until; pos > asked && q.When(pos) == q.When(until); pos-- {
+// returned is the return of the only Acquire that returns in the instant of an answer and since its question, if there is the same answer
+// after it already, or nil. Whether it returns a lease may be the answer, so nothing is said of that.
+func (q *quiz) returned(asked *Question, record bool) (only *trace.Event) {
+	answer := holders(q.Timeline, q.StateAt(asked.Until), record)
+	for pos := asked.Until; pos > asked.Pos && q.When(pos) == asked.Moment; pos-- {
 		switch e := q.Event(pos); {
 		case e.Kind != trace.KindGranted && e.Kind != trace.KindRefused && e.Kind != trace.KindFailed:
-		case only != nil || holders(q.Timeline, q.StateAt(pos), false) != answer:
+		case only != nil || q.Clients[e.Client] == trace.Probe || holders(q.Timeline, q.StateAt(pos), record) != answer:
 			return nil
 		default:
 			only = e

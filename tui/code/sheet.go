@@ -2,6 +2,8 @@ package code
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"lockstep/tui/draw"
 )
@@ -19,9 +21,12 @@ func (v *Standing) Draw(c *draw.Canvas, r draw.Rectangle, file string, text []st
 		r = draw.Rect(r.X, r.Y+1, r.W, r.H-1)
 	}
 	base := max(v.Focus-r.H/2, 0)
-	if n := len(v.Script); n > 0 && r.H-n > leastSheet && base > 0 { // the script that runs there stands above it
-		c.Lines(draw.Rect(r.X, r.Y, r.W, n+1), append(v.Script, draw.Line{draw.Text(th.More, draw.Dim)}), 0) // lines are left out
+	above := v.Script
+	if n := len(above.Rows); n > 0 && r.H-n > leastSheet && base > 0 { // the script that runs there stands above it
+		c.Lines(draw.Rect(r.X, r.Y, r.W, n+1), append(above.Rows, draw.Line{draw.Text(th.More, draw.Dim)}), 0) // lines are left out
 		r = draw.Rect(r.X, r.Y+n+1, r.W, r.H-n-1)
+	} else {
+		above = Script{}
 	}
 	base = min(max(v.Focus-r.H/2, 0), max(len(v.Rows)-r.H, 0))
 	end := v.End() - r.H // the line in focus is whole
@@ -32,10 +37,22 @@ func (v *Standing) Draw(c *draw.Canvas, r draw.Rectangle, file string, text []st
 	base = min(max(base, end), v.Focus)
 	first := scrolled(r.H, base)
 	last := min(first+r.H, len(v.Rows))
+	for first == base && first > 0 && first < v.Focus && slices.Contains([]string{"", "}"}, strings.TrimSpace(v.Texts[first])) {
+		first, base = first+1, base+1 // the end of what is left out
+	}
 	head := draw.Line{draw.Text("source: not known", draw.Title)}
 	if file != "" {
-		head = draw.Line{draw.Text("source: strategies/"+file, draw.Title), draw.Text(fmt.Sprintf("  lines %d to %d of %d", v.Lines[first], v.Lines[last-1], len(text)), draw.Dim)}
+		head = draw.Line{draw.Text("source: strategies/"+file, draw.Title), draw.Text(above.lines(v.Lines[first], v.Lines[last-1], len(text))+draw.Either(v.Bare, ", without comments", ""), draw.Dim)}
 	}
 	c.Line(title.X, title.Y, title.W, head)
 	c.Lines(r, v.Rows[first:last], 0)
+}
+
+// lines says which lines of a file are shown: those of the script and, below them, others.
+func (s *Script) lines(first, last, of int) string {
+	text := fmt.Sprintf("%d to %d of %d", first, last, of)
+	if len(s.Rows) > 0 && s.Last < first {
+		text = fmt.Sprintf("%d to %d and %s", s.First, s.Last, text)
+	}
+	return "  lines " + text
 }

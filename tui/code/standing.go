@@ -36,8 +36,15 @@ type Standing struct {
 	Texts  []string    // of the rows, without what is beside them
 	Lines  []int       // of the rows, from 1
 	Focus  int         // the row to keep in sight, from 0
-	Script []draw.Line // the Lua script that the line in focus runs, if the file has it
+	Script Script      // that the line in focus runs, if the file has it
+	Bare   bool        // comments are left out
 	Note   string      // why the cursor's event is at none of the lines, or empty
+}
+
+// Script is the declaration of a Lua script, and its lines.
+type Script struct {
+	Rows        []draw.Line
+	First, Last int
 }
 
 // StandingAt sets a file for a pane of a width: the names of the clients stand beside the line on which each of them
@@ -112,6 +119,33 @@ func (v *Standing) Beheaded(text []string) {
 	n, _ := slices.BinarySearch(v.Lines, first+1)
 	n = min(n, v.Focus)
 	v.Rows, v.Texts, v.Lines, v.Focus = v.Rows[n:], v.Texts[n:], v.Lines[n:], v.Focus-n
+}
+
+// Uncommented leaves out the rows of the lines that are comments, of a file that is set without what its comments say: see Bare.
+func (v *Standing) Uncommented(text []string) {
+	all := *v
+	v.Rows, v.Texts, v.Lines, v.Bare = nil, nil, nil, true
+	for i, line := range all.Lines {
+		if commentOf(text[line-1]) == 0 && i != all.Focus {
+			continue
+		}
+		if i == all.Focus {
+			v.Focus = len(v.Rows)
+		}
+		v.Rows, v.Texts, v.Lines = append(v.Rows, all.Rows[i]), append(v.Texts, all.Texts[i]), append(v.Lines, line)
+	}
+}
+
+// Bare is code without its comments, line by line.
+func Bare(text []string) (bare []string) {
+	for _, l := range text {
+		if n := commentOf(l); n >= 0 {
+			letters := []rune(l)
+			l = strings.TrimRight(string(letters[:len(letters)-n]), " ")
+		}
+		bare = append(bare, draw.Either(commentOf(l) == 0, "", l))
+	}
+	return bare
 }
 
 // Ask brings a line, from 1, of which is asked into sight, with a mark of its own and the words that explain it.
@@ -207,26 +241,27 @@ func outside(r *timeline.Timeline, pos int, s *trace.State) string {
 }
 
 // scriptOf is the declaration of the Lua script that a line of code, from 1, runs.
-func scriptOf(text []string, line, width int) (rows []draw.Line) {
+func scriptOf(text []string, line, width int) (s Script) {
 	if line < 1 || line > len(text) {
-		return nil
+		return s
 	}
 	before, _, runs := strings.Cut(text[line-1], ".Run(")
 	if !runs {
-		return nil
+		return s
 	}
 	name := before[strings.LastIndexAny(before, " \t(=")+1:]
 	from := slices.IndexFunc(text, func(l string) bool { return strings.HasPrefix(l, "var "+name+" = redis.NewScript(`") })
 	if from < 0 {
-		return nil
+		return s
 	}
-	for _, l := range text[from:] {
+	s.First = from + 1
+	for i, l := range text[from:] {
 		for _, row := range folded(l, width-gutter) {
-			rows = append(rows, draw.Line{draw.Text(strings.Repeat(" ", gutter)+row, draw.Plain)})
+			s.Rows = append(s.Rows, draw.Line{draw.Text(strings.Repeat(" ", gutter)+row, draw.Plain)})
 		}
-		if strings.HasSuffix(l, "`)") {
-			return rows
+		if s.Last = from + i + 1; strings.HasSuffix(l, "`)") {
+			return s
 		}
 	}
-	return nil
+	return Script{}
 }

@@ -422,9 +422,16 @@ func (p *Player) DrawSource(c *draw.Canvas, r draw.Rectangle) {
 		text = code.Of(file)
 		p.code[file] = text
 	}
-	v := code.StandingAt(p.Run, p.Pos, p.State, file, text, r.W-1, p.Theme)
+	bare, waits := text, p.Untold && asked != nil && file != "" // its comments may tell the answer
+	if waits {
+		bare = code.Bare(text)
+	}
+	v := code.StandingAt(p.Run, p.Pos, p.State, file, bare, r.W-1, p.Theme)
+	if waits {
+		v.Uncommented(text)
+	}
 	if named {
-		v.Ask(text, asked.Of.Source.Line, r.W-1, p.Run.Named(asked.Of))
+		v.Ask(bare, asked.Of.Source.Line, r.W-1, p.Run.Named(asked.Of))
 	}
 	if p.Untold && p.quiz.Ahead(p.Pos) {
 		v.Beheaded(text)

@@ -80,7 +80,7 @@ type Player struct {
 
 	Rehearsing bool // for a class that isn't there yet: the author is told what is for an author
 
-	Untold bool // the code begins behind the comment that heads its file, as long as an answer is to come that it may tell
+	Untold bool // the code tells no answer: it has no comments while one is to come to the question at hand, and not that which heads its file as long as any is
 
 	Measure int // the greatest width of the words, if it is more than that of prose elsewhere
 

@@ -31,16 +31,6 @@ func (p *Player) Advance() bool {
 // question is the one at hand, as long as it is open.
 func (p *Player) question() *timeline.Question { return p.quiz.Open(p.Pos) }
 
-// Asked is the position at which the question was asked whose answer is still to come at the cursor, or negative.
-func (p *Player) Asked() int {
-	if p.Run != nil {
-		if q := p.quiz.At(p.Pos); q != nil {
-			return q.Pos
-		}
-	}
-	return none
-}
-
 // GuessKeys are the keys that answer the question at hand, if it is open.
 func (p *Player) GuessKeys() []key.Binding {
 	if p.Run == nil || p.quiz.Takes(p.Pos) == nil {

@@ -96,12 +96,12 @@ func arrange(w, h int, want wishes) layout {
 func (p *Present) Draw(c *draw.Canvas, r draw.Rectangle) {
 	width := min(max(r.W-2*margin, 1), longestTold)
 	least := 0 // of the words: the diagram needs not all of its rows, and code would take all
+	p.titled = p.begins() && r.H >= diagramFrom && r.W >= plotFrom
 	p.wantsCode = p.coded != roomy(r.W, r.H)
-	p.showsCode = p.wantsCode && !p.keepsCode()
+	p.showsCode = p.wantsCode && !p.titled // nobody has acted yet
 	if p.showsCode && !roomy(r.W, r.H) {
 		least = r.H
 	}
-	p.titled = p.begins() && r.H >= diagramFrom && r.W >= plotFrom
 	told := p.words(width, least)
 	l := arrange(r.W, r.H, wishes{told: len(told), fewest: p.fewest(), code: p.showsCode, diagram: func(rows int) int {
 		if p.Run == nil {
@@ -141,12 +141,7 @@ func (p *Present) Draw(c *draw.Canvas, r draw.Rectangle) {
 	if len(l.rules) > 1 { // the one below the header
 		top = l.rules[0]
 	}
-	notice := p.Notice
-	if notice == "" && len(l.rules) > 1 && p.wantsCode && p.keepsCode() { // on a rule, where it takes no row of the words
-		p.Notice = "The code waits, as it may tell the answer: " + p.Keys.Source.Help().Key + " shows it."
-	}
 	p.DrawNotice(c, top, top)
-	p.Notice = notice
 	p.beyond, p.page = max(len(told)-l.told.H, 0), l.told.H
 	p.scroll = max(min(p.scroll, p.beyond), 0)
 	c.Lines(inset(l.told, width), told, p.scroll)

@@ -28,9 +28,8 @@ type Present struct {
 	at        int
 	coded     bool // the reader has asked for the code, or against it where it is there by default
 	scroll    int  // of the words
-	wantsCode bool // in the last frame, but for a question
+	wantsCode bool // in the last frame, but for the title
 	showsCode bool // in the last frame
-	despite   int  // the position of the question during which the reader has asked for the code, or none
 	beyond    int  // lines of the words that the last frame had no rows for
 	page      int  // rows of the words in it
 	backward  bool // the reader came from the run after this one
@@ -44,7 +43,7 @@ type Present struct {
 
 // New presents a playlist from its beginning. It has at least one showing, and the library has all of them.
 func New(app *screen.App, list scenarios.Playlist) *Present {
-	p := &Present{title: list.Title, showings: list.Showings, teaching: app.Teaching, despite: none, seen: map[int]trace.Verdict{}}
+	p := &Present{title: list.Title, showings: list.Showings, teaching: app.Teaching, seen: map[int]trace.Verdict{}}
 	app.Teaching = true
 	p.Player = p.playerOf(app)
 	return p
@@ -142,21 +141,11 @@ func (p *Present) leave(asked bool, scrolled int) (out screen.Outcome) {
 	return out
 }
 
-// none is the position of no question.
-const none = -1
-
-// keepsCode reports whether the code waits, as its comments can give away the answer to the question at hand.
-func (p *Present) keepsCode() bool {
-	asked := p.Asked()
-	return asked != none && asked != p.despite
-}
-
-// toggleCode shows the code, also where it waits for an answer, or hides it.
+// toggleCode shows the code, or hides it. On the slide with the title nobody has acted yet: there it says so.
 func (p *Present) toggleCode() {
-	if p.showsCode || !p.keepsCode() || !p.wantsCode {
-		p.coded = !p.coded
+	if p.coded = !p.coded; p.titled {
+		p.Notice = draw.Either(p.wantsCode, "Without the code.", "The code comes when somebody acts.")
 	}
-	p.despite = p.Asked()
 }
 
 // rehearse shows the notes for a script's author, or hides them from the room again.
@@ -229,7 +218,7 @@ func (p *Present) goBack() tea.Cmd {
 }
 
 func (p *Present) show(at int) tea.Cmd {
-	p.at, p.backward, p.despite = at, false, none
+	p.at, p.backward = at, false
 	p.Player = p.playerOf(p.App)
 	return p.Start()
 }

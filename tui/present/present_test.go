@@ -1037,13 +1037,13 @@ script:
     answer: record
   - run: [A, B]
 `, "setpx-lua")
-	const all = "What comes of a full Redis?|1 nothing goes wrong|Redis throws the key away.|The run will tell: What comes|B comes.|Who believes?|Whose record is it?|1 nobody|1 no client's record|A and B.|B's record.|!! DG: "
+	const all = "What comes of a full Redis?|1 nothing goes wrong|Redis throws the key away.|The run will tell: What comes|B comes.|When B's Acquire has returned (4ms): Who believes?|When B's Acquire has returned (4ms): Whose record is it?|Asked before: When B's Acquire has returned (4ms): Who believes?|Who believes?|Whose record is it?|1 nobody|1 no client's record|A and B.|B's record.|!! DG: "
 	at := -1
 	for i, want := range []string{
 		"What comes of a full Redis?|1 nothing goes wrong",
 		"What comes of a full Redis?|1 nothing goes wrong|Redis throws the key away.|The run will tell: What comes",
-		"B comes.|Who believes?|1 nobody",
-		"B comes.|Who believes?|Whose record is it?|1 no client's record",
+		"B comes.|When B's Acquire has returned (4ms): Who believes?|Who believes?|1 nobody",
+		"B comes.|Asked before: When B's Acquire has returned (4ms): Who believes?|When B's Acquire has returned (4ms): Who believes?|When B's Acquire has returned (4ms): Whose record is it?|Who believes?|Whose record is it?|1 no client's record",
 		"Who believes?|A and B.",
 		"Who believes?|Whose record is it?|A and B.|B's record.|!! DG: ",
 	} {
