@@ -42,15 +42,20 @@ func (v *Standing) Draw(c *draw.Canvas, r draw.Rectangle, file string, text []st
 	}
 	head := draw.Line{draw.Text("source: not known", draw.Title)}
 	if file != "" {
-		head = draw.Line{draw.Text("source: strategies/"+file, draw.Title), draw.Text(above.lines(v.Lines[first], v.Lines[last-1], len(text))+draw.Either(v.Bare, ", without comments", ""), draw.Dim)}
+		lines, of, bare := above.lines(v.Lines[first], v.Lines[last-1]), fmt.Sprintf(" of %d", len(text)), draw.Either(v.Bare, ", without comments", "")
+		head = draw.Line{draw.Text("source: strategies/"+file, draw.Title)}
+		if head.Width()+draw.Width(lines+of+bare) > title.W {
+			of = ""
+		}
+		head = append(head, draw.Text(lines+of+bare, draw.Dim))
 	}
 	c.Line(title.X, title.Y, title.W, head)
 	c.Lines(r, v.Rows[first:last], 0)
 }
 
 // lines says which lines of a file are shown: those of the script and, below them, others.
-func (s *Script) lines(first, last, of int) string {
-	text := fmt.Sprintf("%d to %d of %d", first, last, of)
+func (s *Script) lines(first, last int) string {
+	text := fmt.Sprintf("%d to %d", first, last)
 	if len(s.Rows) > 0 && s.Last < first {
 		text = fmt.Sprintf("%d to %d and %s", s.First, s.Last, text)
 	}

@@ -55,6 +55,9 @@ func TestNoSource(t *testing.T) {
 // scriptAside is the end of the script, and the mark below it.
 var scriptAside = regexp.MustCompile("(?m)`\\) *$\n.*… *$")
 
+// loneBrace is the end of a function whose lines are left out, and twoRanges the lines of the script and those below it.
+var loneBrace, twoRanges = regexp.MustCompile(`(?m)… *$\n.* {4}} *$`), regexp.MustCompile(`lines 29 to 33 and \d+ to \d+`)
+
 // Without colour, too, the pane shows at which line the event is: with a pointer, the Lua script that runs there above it, and
 // no line cut. Of what a client does outside of the lock's code it says so.
 func TestSourcePaneSaysWhereTheClientStands(t *testing.T) {
@@ -80,6 +83,9 @@ func TestSourcePaneSaysWhereTheClientStands(t *testing.T) {
 				}
 				if e.Args[0] == "evalsha" && !strings.Contains(v, p.Theme.Pointer+p.Run.Clients[e.Client][:1]+"    deleted, err := ") {
 					t.Errorf("%v, event %d: no pointer at its line:\n%s", size, e.Seq, v)
+				}
+				if e.Args[0] == "evalsha" && (loneBrace.MatchString(v) || !twoRanges.MatchString(v)) {
+					t.Errorf("%v, event %d: a lone brace, or not the lines that are shown:\n%s", size, e.Seq, v)
 				}
 				if e.Args[0] == "evalsha" && !scriptAside.MatchString(v) {
 					t.Errorf("%v, event %d: no mark where lines are left out below the script:\n%s", size, e.Seq, v)
