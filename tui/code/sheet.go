@@ -36,10 +36,10 @@ func (v *Standing) Draw(c *draw.Canvas, r draw.Rectangle, file string, text []st
 	}
 	base = min(max(base, end), v.Focus)
 	first := scrolled(r.H, base)
-	last := min(first+r.H, len(v.Rows))
 	for first == base && first > 0 && first < v.Focus && slices.Contains([]string{"", "}"}, strings.TrimSpace(v.Texts[first])) {
 		first, base = first+1, base+1 // the end of what is left out
 	}
+	last := min(first+r.H, len(v.Rows))
 	head := draw.Line{draw.Text("source: not known", draw.Title)}
 	if file != "" {
 		lines, of, bare := above.lines(v.Lines[first], v.Lines[last-1]), fmt.Sprintf(" of %d", len(text)), draw.Either(v.Bare, ", without comments", "")
