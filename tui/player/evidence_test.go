@@ -208,3 +208,24 @@ func TestHoldersComeFirstAtTheEnd(t *testing.T) {
 		t.Errorf("a part of the run is told as the whole:\n%s", a.View())
 	}
 }
+
+// The key that goes on stops at every question that lies ahead, wherever it is pressed: also after a jump past it and back.
+func TestGoingOnPassesNoQuestion(t *testing.T) {
+	for _, jumps := range []bool{false, true} {
+		_, p := openRun(t, 120, 40, "naive-del", "late-release")
+		for _, q := range p.quiz.All() {
+			for from := range q.Pos {
+				if jumps {
+					p.toViolation()
+				}
+				p.goTo(from)
+				for p.Pos < q.Pos {
+					p.Advance()
+				}
+				if p.Pos != q.Pos {
+					t.Errorf("from event %d it goes past the question at %d to %d", from, q.Pos, p.Pos)
+				}
+			}
+		}
+	}
+}
