@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 
@@ -41,25 +40,19 @@ func TestMonkey(t *testing.T) {
 	case testing.Short():
 		steps = 5_000
 	}
-	seed := rand.Uint64()
-	if s := os.Getenv("MONKEY"); s != "" {
-		if _, err := fmt.Sscan(s, &seed); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("MONKEY=%d go test ./tui -run Monkey", seed)
+	seed := testenv.Seed(t)
 	t.Chdir(t.TempDir()) // where it exports to
 	m := newMonkey(t, seed)
 	for n := range steps {
 		what := m.act()
-		m.CheckFrame(fmt.Sprintf("MONKEY=%d, step %d, %s", seed, n, what))
+		m.CheckFrame(fmt.Sprintf("seed %d, step %d, %s", seed, n, what))
 	}
 	if steps < 20_000 {
 		return
 	}
 	for _, name := range []string{"*door.Door", "*decide.Decide", "*runs.Runs", "*course.Course", "*player.Player", "*compare.Compare", "*picker.Picker", "*screen.help", "*game.Game", "*search.Search", "*finding.Finding", "*present.Present"} {
 		if m.seen[name] == 0 {
-			t.Errorf("MONKEY=%d never got to %s: %v", seed, name, m.seen)
+			t.Errorf("seed %d never got to %s: %v", seed, name, m.seen)
 		}
 	}
 }

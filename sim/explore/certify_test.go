@@ -107,9 +107,7 @@ func small(t *testing.T, name string) Bounds {
 // place, or doesn't say what code depends on.
 func TestCertificateIsRefuted(t *testing.T) {
 	b, whole := certificateOfSmall(t)
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 1))
+	rng := rand.New(rand.NewPCG(testenv.Seed(t), 1))
 	for i, c := range []struct {
 		name  string
 		spoil func(c *certificate.Certificate)

@@ -322,6 +322,19 @@ var dialogues = []struct{ name, lines string }{
 		A SET k w
 		A EXEC
 		A GET k`},
+	{"WATCH, and the least of changes", `
+		B HSET h f 1 g 1
+		A WATCH h
+		B HDEL h f
+		A MULTI
+		A EXEC
+		A WATCH h
+		B HDEL h f
+		B RENAME h h
+		A MULTI
+		A EXEC
+		B RENAME none none
+		B RENAMENX h h`},
 	{"WATCH of what one changes oneself", `
 		A SET k v
 		A WATCH k

@@ -95,11 +95,12 @@ type Node struct {
 	scripts   scripts
 	audit     *audit // what the search has to know of a command; nil in a world
 
-	subscribers []*Peer // with a subscription, the oldest first
-	pushes      []Push  // published by the last command
-	notifies    string  // the keyspace notifications that were asked for: see canonicalFlags
-	blocked     bool    // the last command waits for an element
-	unchanged   bool    // the last command is, or ends with, a script that cannot have changed anything
+	touches     map[string]uint64 // how often each key has changed since the first WATCH; nil before
+	subscribers []*Peer           // with a subscription, the oldest first
+	pushes      []Push            // published by the last command
+	notifies    string            // the keyspace notifications that were asked for: see canonicalFlags
+	blocked     bool              // the last command waits for an element
+	unchanged   bool              // the last command is, or ends with, a script that cannot have changed anything
 }
 
 // immortal is the when of a key that has no expiry. Never won't do: a clock may
@@ -138,8 +139,8 @@ type Peer struct {
 	out   bytes.Buffer
 	Epoch int // of the node when the connection was opened
 
-	Queues  bool     // it has sent MULTI
-	watched []string // the keys of its WATCH
+	Queues  bool    // it has sent MULTI
+	watched []watch // the keys of its WATCH
 	queue   queue
 	selects bool // it or a script of it has sent SELECT, so its commands may concern another database
 
@@ -191,7 +192,7 @@ func (n *Node) Reset(cfg Config) {
 	n.redis.SetTime(n.time(n.millis))
 	n.known, n.disk, n.journal = n.known[:0], nil, nil
 	n.NextExpiry, n.owesGrace = trace.Never, false
-	n.subscribers, n.pushes, n.notifies = nil, nil, ""
+	n.subscribers, n.pushes, n.notifies, n.touches = nil, nil, "", nil
 }
 
 func (n *Node) time(millis int64) time.Time {
@@ -406,8 +407,13 @@ func (n *Node) differ(old, is *stored) {
 	}
 }
 
-// compared ends a comparison: it persists the changes and finds the next expiry.
+// compared ends a comparison: it counts and persists the changes and finds the next expiry.
 func (n *Node) compared(now time.Duration) {
+	if n.touches != nil {
+		for _, ch := range n.scratch {
+			n.touches[ch.Key]++
+		}
+	}
 	n.stores, n.NextExpiry = n.stores[:0], trace.Never
 	for _, s := range n.known {
 		if s.when != immortal {

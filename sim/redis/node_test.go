@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lockstep/sim/resp"
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 )
 
@@ -357,9 +358,7 @@ func TestWatch(t *testing.T) {
 // missed. Its twin counts all TTLs down before each command and compares all keys
 // after it, and both say and hold the same.
 func TestShortcuts(t *testing.T) {
-	seed := time.Now().UnixNano()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(uint64(seed), 0))
+	r := rand.New(rand.NewPCG(testenv.Seed(t), 0))
 	for range 200 {
 		quick, thorough := newServer(t, Config{}), newServer(t, Config{})
 		both := []*dialogue{quick, thorough}

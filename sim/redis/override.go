@@ -56,6 +56,9 @@ func (n *Node) override(c *server.Peer, cmd string, args ...string) (done bool) 
 		if n.ask(c, "EXISTS", args[0]) == ":1\r\n" {
 			n.ask(c, "DEL", args[1]) // or it would keep its expiry
 		}
+	case cmd == "RENAME" && len(args) == 2 && args[0] == args[1] && n.ask(c, "EXISTS", args[0]) == ":1\r\n":
+		c.WriteOK() // it changes nothing
+		return true
 	case c != n.beneath.conn && n.stricter(c, cmd, args):
 		return true
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"lockstep/sim/redis/redistest"
+	"lockstep/sim/testenv"
 )
 
 // randomWords makes a command of a template, with one of a few keys and a TTL that no other
@@ -88,8 +89,8 @@ func TestRandomWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	setups := []string{"ECHO none", "SET K 7", "SET K v EX 1000", "HSET K f v", "RPUSH K v w v", "SADD K v w", "ZADD K 1 v 2 w"}
-	for seed := range uint64(1000) {
+	setups := []string{"ECHO none", "SET K 7", "SET K v EX 1000", "HSET K f v", "HSET K f v g w", "RPUSH K v w v", "SADD K v w", "ZADD K 1 v 2 w"}
+	for seed := range uint64(testenv.Count(1000, 60_000)) {
 		r := rand.New(rand.NewPCG(seed, 17))
 		pair.empty(t)
 		var memory Snapshot

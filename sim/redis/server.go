@@ -247,7 +247,7 @@ func (s *Server) snapshot(before Snapshot, conn int, peers map[int]*Peer, args [
 	}
 	add := func(txn OpenTxn) {
 		p := peers[txn.Conn]
-		txn.Dirty = p.Watches() && s.n.disturbed(p.conn) || txn.Dirty
+		txn.Dirty = p.Watches() && s.n.disturbed(p.conn, p.watched) || txn.Dirty
 		after.Peers = append(after.Peers, txn)
 	}
 	own := OpenTxn{Conn: conn}

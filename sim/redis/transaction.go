@@ -43,7 +43,8 @@ func (n *Node) transact(c *server.Peer, cmd string, args []string) (done bool) {
 	case cmd == "WATCH":
 		c.WriteError("ERR WATCH inside MULTI is not allowed")
 	case cmd == "EXEC":
-		n.exec(c, p.endTransaction())
+		watched := p.watched
+		n.exec(c, p.endTransaction(), watched)
 	case cmd == "DISCARD":
 		p.endTransaction()
 		c.WriteRaw(n.ask(c, "UNWATCH"))
@@ -53,13 +54,22 @@ func (n *Node) transact(c *server.Peer, cmd string, args []string) (done bool) {
 	return true
 }
 
+// watch is a key of a connection's WATCH.
+type watch struct {
+	key     string
+	touches uint64 // of the node when the watch began
+}
+
 // watch is WATCH. A key that the connection watches already stays as it is: miniredis would
 // forget that it has changed meanwhile.
 func (n *Node) watch(c *server.Peer, keys []string) {
+	if n.touches == nil {
+		n.touches = map[string]uint64{}
+	}
 	p, words := n.asking, []string{"WATCH"}
 	for _, key := range keys {
-		if !slices.Contains(p.watched, key) {
-			p.watched, words = append(p.watched, key), append(words, key)
+		if !slices.ContainsFunc(p.watched, func(w watch) bool { return w.key == key }) {
+			p.watched, words = append(p.watched, watch{key, n.touches[key]}), append(words, key)
 		}
 	}
 	if len(words) > 1 {
@@ -141,16 +151,18 @@ func (n *Node) malformed(words []string) (refusal string) {
 	return ""
 }
 
-// disturbed reports whether a key that the connection watches has changed since the WATCH,
-// and ends the WATCH. miniredis knows it: it executes an empty transaction of the connection.
-func (n *Node) disturbed(c *server.Peer) bool {
+// disturbed reports whether a key of a connection's WATCH has changed since, and ends the WATCH in
+// miniredis. miniredis knows of every write that may change nothing, such as a SET of an equal
+// value: it executes an empty transaction of the connection. The node knows of every change:
+// miniredis doesn't count an HDEL that leaves a field.
+func (n *Node) disturbed(c *server.Peer, watched []watch) bool {
 	n.ask(c, "MULTI")
-	return n.ask(c, "EXEC") != "*0\r\n"
+	return n.ask(c, "EXEC") != "*0\r\n" || slices.ContainsFunc(watched, func(w watch) bool { return n.touches[w.key] != w.touches })
 }
 
 // exec executes the commands of a transaction that has ended, unless a watched key has
 // changed.
-func (n *Node) exec(c *server.Peer, q queue) {
+func (n *Node) exec(c *server.Peer, q queue, watched []watch) {
 	refusal := ""
 	switch {
 	case q.spoilt:
@@ -163,7 +175,7 @@ func (n *Node) exec(c *server.Peer, q queue) {
 		c.WriteError("EXECABORT " + refusal)
 		return
 	}
-	if n.disturbed(c) {
+	if n.disturbed(c, watched) {
 		n.write(c, "*-1\r\n", false)
 		return
 	}

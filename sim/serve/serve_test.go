@@ -616,9 +616,7 @@ func survives(t *testing.T, s *server, b []byte) {
 
 // TestMalformedRequests sends commands with random bytes changed, left out or put in.
 func TestMalformedRequests(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := rand.New(rand.NewPCG(testenv.Seed(t), 1))
 	s := listen(t, serve.Config{Stopped: true, MaxRequest: 4096})
 	for range 300 {
 		var b []byte

@@ -11,8 +11,10 @@ package testenv
 
 import (
 	"math"
+	"math/rand/v2"
 	"os"
 	"runtime/debug"
+	"strconv"
 	"testing"
 )
 
@@ -54,6 +56,23 @@ func Count(few, many int) int {
 		return int(float64(few) * math.Sqrt(math.Sqrt(float64(many)/float64(few))))
 	}
 	return few
+}
+
+// Seed is where a random test begins, which it logs: the same on every run, so that a change that
+// is right passes, and another each time if tests do everything. LOCKSTEP_SEED sets it.
+func Seed(t testing.TB) uint64 {
+	t.Helper()
+	seed := uint64(1)
+	if set := os.Getenv("LOCKSTEP_SEED"); set != "" {
+		var err error
+		if seed, err = strconv.ParseUint(set, 10, 64); err != nil {
+			t.Fatalf("LOCKSTEP_SEED: %s", err)
+		}
+	} else if Whole() {
+		seed = rand.Uint64N(1 << 40)
+	}
+	t.Logf("LOCKSTEP_SEED=%d go test -run %s", seed, t.Name())
+	return seed
 }
 
 // Long skips a test that `go test` has no time for.

@@ -393,8 +393,7 @@ const sequenceLength = 100
 // clocks go alike: they reply the same, and have the same keys with the same lives.
 func TestFuzz(t *testing.T) {
 	l := ownLab(t)
-	first := rand.Uint64N(1 << 40)
-	t.Logf("seeds from %d", first)
+	first := testenv.Seed(t)
 	seeds := make(chan uint64)
 	var all sync.WaitGroup
 	for range 2 {
