@@ -34,6 +34,7 @@ type Servers struct {
 	clients    *Clients
 	idle       *intern.Memo[uint32, [2]bool]  // what Idle tells of a command alone, outside of a transaction
 	withoutTxn *intern.Memo[Question, uint32] // snapshots without the open transaction of a connection
+	older      *intern.Memo[uint32, uint32]   // see Older
 	commands   *intern.Table[string]
 	replies    *intern.Table[string]
 
@@ -87,7 +88,7 @@ func NewServers(cfg sim.Config, k *Clients, timed bool) (*Servers, error) {
 // newServers is NewServers with a server that runs.
 func newServers(server *redis.Server, cfg sim.Config, k *Clients, timed bool) *Servers {
 	return &Servers{Server: server, clients: k, series: intern.NewMemo[uint32, naming.SeriesSet](), lock: cfg.RecordKey(), snapshots: intern.NewMemo[string, redis.Snapshot](), answers: intern.NewMemo[Question, Answer](),
-		aged: intern.NewMemo[aging, Aged](), withoutTxn: intern.NewMemo[Question, uint32](), idle: intern.NewMemo[uint32, [2]bool](),
+		aged: intern.NewMemo[aging, Aged](), withoutTxn: intern.NewMemo[Question, uint32](), older: intern.NewMemo[uint32, uint32](), idle: intern.NewMemo[uint32, [2]bool](),
 		Replicas: cfg.Replicas, timed: timed, commands: k.commands, replies: k.Replies}
 }
 
@@ -235,7 +236,9 @@ func (s *Servers) Each(met map[uint32]bool, do func(was, is *redis.Snapshot)) {
 func (s *Servers) Records(snapshot uint32) bool { return s.Snapshot(snapshot).Has(s.lock) }
 
 // Older returns the snapshot in which the lock's record, if it has an end, lives a millisecond less.
-func (s *Servers) Older(snapshot uint32) uint32 {
+func (s *Servers) Older(snapshot uint32) uint32 { return s.older.Of(snapshot, s.ages) }
+
+func (s *Servers) ages(snapshot uint32) uint32 {
 	of := *s.Snapshot(snapshot)
 	at := slices.IndexFunc(of.Keys, func(k redis.Key) bool { return k.Name == s.lock && k.Left != redis.Immortal && k.Left > 0 })
 	if at < 0 {
@@ -267,22 +270,18 @@ func (s *Servers) Replicated(snapshot uint32) uint32 {
 // Without returns a snapshot without the open transaction, and the subscriptions, of a connection
 // that has ended.
 func (s *Servers) Without(snapshot uint32, conn uint16) uint32 {
-	return s.without(Question{Snapshot: snapshot, Conn: conn})
+	return s.withoutTxn.Of(Question{Snapshot: snapshot, Conn: conn}, s.without)
 }
 
 // Unheard returns a snapshot without the open transaction of a connection whose client has crashed. The server
 // hasn't heard of that, so the subscriptions stay.
 func (s *Servers) Unheard(snapshot uint32, conn uint16) uint32 {
-	return s.without(Question{Snapshot: snapshot, Conn: conn, Command: 1})
+	return s.withoutTxn.Of(Question{Snapshot: snapshot, Conn: conn, Command: 1}, s.without)
 }
 
 // without is Without, or Unheard for a question with a command.
 func (s *Servers) without(key Question) uint32 {
-	if less, known := s.withoutTxn.Get(key); known {
-		return *less
-	}
 	snap := *s.Snapshot(key.Snapshot)
-	less := key.Snapshot
 	if i := slices.IndexFunc(snap.Peers, func(txn redis.OpenTxn) bool { return txn.Conn == int(key.Conn) }); i >= 0 {
 		snap.Peers = slices.Clone(snap.Peers)
 		if left := snap.Peers[i].Unwatched(); key.Command != 0 && left.Subscribed() {
@@ -290,10 +289,9 @@ func (s *Servers) without(key Question) uint32 {
 		} else {
 			snap.Peers = slices.Delete(snap.Peers, i, i+1)
 		}
-		less = s.ID(snap)
+		return s.ID(snap)
 	}
-	s.withoutTxn.Put(key, less)
-	return less
+	return key.Snapshot
 }
 
 // Renamed returns a snapshot in which a connection has another number.

@@ -105,12 +105,14 @@ func Held(held []Request) iter.Seq2[*Request, uint8] {
 
 // Nth returns the place of the nth of a client's requests that are held up by themselves, or -1.
 func Nth(held []Request, client, nth uint8) int {
-	return slices.IndexFunc(held, func(r Request) bool {
-		if r.Client == client && r.HeldUp() {
-			nth--
+	for i := range held {
+		if r := &held[i]; r.Client == client && r.HeldUp() {
+			if nth--; nth == 0 {
+				return i
+			}
 		}
-		return nth == 0
-	})
+	}
+	return -1
 }
 
 // Free lets the request at a place arrive, and those that waited behind it: these are due. If another
@@ -176,16 +178,19 @@ func Close(held []Request, client int, conns, gone uint16, crashed bool) (moved 
 // Replace says of some requests of a list that another process is their client now, and returns the list's new id.
 func Replace(lists *intern.Lists[Request], id uint32, of func(*Request) bool) uint32 {
 	list := lists.Get(id)
-	if !slices.ContainsFunc(list, func(r Request) bool { return of(&r) }) {
-		return id // as mostly, and to intern it anew takes its time
-	}
-	list = slices.Clone(list)
+	changed := false // mostly it isn't, and to copy it and intern it anew takes its time
 	for n := range list {
-		if of(&list[n]) {
-			list[n].Sender = Replaced
+		if !of(&list[n]) {
+			continue
 		}
+		if !changed {
+			list, changed = slices.Clone(list), true
+		}
+		list[n].Sender = Replaced
 	}
-	id, _ = lists.Put(list) // it is as long as before
+	if changed {
+		id, _ = lists.Put(list) // it is as long as before
+	}
 	return id
 }
 

@@ -52,6 +52,18 @@ func (m *Memo[K, V]) Put(k K, v V) uint32 {
 	return m.Add(&k, m.Digest(k), v)
 }
 
+// Of returns the value of a key, which it makes if it isn't known: twice at times, by workers that
+// ask at the same time.
+func (m *Memo[K, V]) Of(k K, of func(K) V) V {
+	half := m.Digest(k)
+	if _, e := m.find(&k, half); e != nil {
+		return e.Value
+	}
+	v := of(k)
+	m.Add(&k, half, v)
+	return v
+}
+
 // Add is Put with the key's digest, for callers that have computed it already. The memo
 // keeps a copy of the key.
 func (m *Memo[K, V]) Add(k *K, half uint32, v V) uint32 {

@@ -13,7 +13,8 @@ import (
 // which nothing can come are dropped, and of the others what doesn't matter. SOUNDNESS.md argues it.
 func (x *Explorer) tidy() {
 	w := &x.s.world
-	held := x.dropSpent(slices.Clone(x.ids.helds.Get(w.held)))
+	x.held = append(x.held[:0], x.ids.helds.Get(w.held)...)
+	held := x.dropSpent(x.held)
 	if w.left[HoldRequest] = x.Budget[HoldRequest] - flight.Holds(held); x.KeepsRequests {
 		return
 	}
@@ -117,8 +118,11 @@ func (x *Explorer) dropSpent(held []flight.Request) []flight.Request {
 	}
 	gone := x.spent.Of(all, known, func(n int) bool {
 		return n >= len(held) || !x.current(&all[n]) && x.spent.Unread(x.s.nodes[all[n].Addr].snapshot, flight.Peer(int(all[n].Client), all[n].Conn), held, all[n])
-	}, func(r flight.Request) uint32 { return x.s.nodes[r.Addr].snapshot },
+	}, func(r *flight.Request) uint32 { return x.s.nodes[r.Addr].snapshot },
 		func(n int) naming.SeriesSet { _, series := x.mentioned(all[n : n+1]); return series })
+	if gone == nil {
+		return held
+	}
 	rest := gone[len(held):]
 	for i := range clients {
 		clients[i].sentBefore, rest = flight.WithoutIn(x.ids.sents, clients[i].sentBefore, rest)

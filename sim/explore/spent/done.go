@@ -17,9 +17,10 @@ type course struct {
 
 // course returns the id of a history's course. Those that go on from it have higher ones.
 func (r *Requests) course(history uint32) uint32 {
-	if known, is := r.courseOf.Load(history); is {
-		return known.(uint32)
-	}
+	return r.courseOf.Of(history, r.joinsCourse)
+}
+
+func (r *Requests) joinsCourse(history uint32) uint32 {
 	h, c := r.clients.At(history), course{}
 	if came := h.Came(); came.From != 0 && !h.BetweenCycles {
 		c = course{r.course(came.From), came.Thread, came.Seen}
@@ -30,9 +31,7 @@ func (r *Requests) course(history uint32) uint32 {
 			c.seen.Value = 0
 		}
 	}
-	id, _ := r.courses.LoadOrStore(c, r.last.Add(1))
-	r.courseOf.Store(history, id)
-	return id.(uint32)
+	return r.courses.Put(c, struct{}{})
 }
 
 // nameless returns a renaming of series to the first, if they are in a set, or else the second.
@@ -92,7 +91,7 @@ func (r *Requests) doneWith(bare uint32) (done []bool, sent []uint32) {
 	for id := range histories {
 		r.course(id)
 	}
-	n := r.last.Load() + 1
+	n := uint32(r.courses.Len()) + 1
 	remains, goesOn, next := make([]bool, n), make([]bool, n), make([][]uint32, n)
 	for id := range histories {
 		h, c := r.clients.At(id), r.course(id)

@@ -5,8 +5,6 @@ package spent
 
 import (
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/explore/flight"
@@ -24,13 +22,14 @@ type Requests struct {
 	gone    *intern.Memo[uint32, struct{}] // the commands for which it is taken for granted
 	done    []bool                         // by course; see Learn
 
-	courses, courseOf sync.Map      // of course and of history: the course's id
-	last              atomic.Uint32 // id of a course
+	courses  *intern.Table[course]
+	courseOf *intern.Memo[uint32, uint32] // the id of a history's course
 }
 
 // In returns the requests of a search that begins.
 func In(k *behaviour.Clients, s *behaviour.Servers) *Requests {
-	return &Requests{clients: k, servers: s, idle: intern.NewMemo[behaviour.Question, bool](), gone: intern.NewMemo[uint32, struct{}]()}
+	return &Requests{clients: k, servers: s, idle: intern.NewMemo[behaviour.Question, bool](), gone: intern.NewMemo[uint32, struct{}](),
+		courses: intern.NewTable[course](), courseOf: intern.NewMemo[uint32, uint32]()}
 }
 
 // conn is a connection on which nothing is open.
@@ -39,12 +38,9 @@ const conn = 0xffff
 // Idle reports whether a command that mentions tokens leaves a server as it is, now and if it had no keys.
 func (r *Requests) Idle(snapshot, command uint32) bool {
 	key := behaviour.Question{Snapshot: snapshot, Command: command}
-	if known, is := r.idle.Get(key); is {
-		return *known
-	}
-	idle := r.clients.SeriesInCommand(command) != 0 && r.spares(r.bare(snapshot), command) && r.spares(snapshot, command)
-	r.idle.Put(key, idle)
-	return idle
+	return r.idle.Of(key, func(key behaviour.Question) bool {
+		return r.clients.SeriesInCommand(command) != 0 && r.spares(r.bare(snapshot), command) && r.spares(snapshot, command)
+	})
 }
 
 // bare returns a snapshot as it is without any key, and with nothing open on any connection.
@@ -68,29 +64,36 @@ func (r *Requests) spares(snapshot, command uint32) bool {
 	return true
 }
 
-// Of tells which of some requests are spent. may tells of the nth whether it can be dropped, as nobody reads its reply,
-// on, on which snapshot its server is, and mentioned which series of tokens it mentions. Those that somebody may store
-// again are known; and so are those of a request that may do so.
-func (r *Requests) Of(list []flight.Request, known naming.SeriesSet, may func(n int) bool, on func(flight.Request) uint32, mentioned func(n int) naming.SeriesSet) (spent []bool) {
-	spent = make([]bool, len(list))
-	tokens := make([]naming.SeriesSet, len(list))
-	for i, req := range list {
-		tokens[i] = mentioned(i)
-		spent[i] = req.Command != 0 && tokens[i]&known == 0 && r.Idle(on(req), req.Command)
+// Of tells which of some requests are spent; nil is none. may tells of the nth whether it can be dropped, as nobody
+// reads its reply, on, on which snapshot its server is, and mentioned which series of tokens it mentions. Those that
+// somebody may store again are known; and so are those of a request that may do so.
+func (r *Requests) Of(list []flight.Request, known naming.SeriesSet, may func(n int) bool, on func(*flight.Request) uint32, mentioned func(n int) naming.SeriesSet) (spent []bool) {
+	for i := range list {
+		if req := &list[i]; req.Command != 0 && mentioned(i)&known == 0 && r.Idle(on(req), req.Command) {
+			if spent == nil {
+				spent = make([]bool, len(list))
+			}
+			spent[i] = true
+		}
+	}
+	if spent == nil {
+		return nil // as mostly
 	}
 	for was := ^known; was != known; {
 		was = known
 		for i := range list {
-			if !spent[i] || tokens[i]&known != 0 {
-				spent[i], known = false, known|tokens[i]
+			if tokens := mentioned(i); !spent[i] || tokens&known != 0 {
+				spent[i], known = false, known|tokens
 			}
 		}
 	}
-	for i, req := range list {
-		if _, is := r.gone.Get(req.Command); spent[i] && !is {
-			r.gone.Put(req.Command, struct{}{})
+	for i := range list {
+		if command := list[i].Command; spent[i] {
+			if _, is := r.gone.Get(command); !is {
+				r.gone.Put(command, struct{}{})
+			}
+			spent[i] = may(i)
 		}
-		spent[i] = spent[i] && may(i)
 	}
 	return spent
 }
