@@ -42,7 +42,7 @@ var floors = []string{
 	"sim/monitor sim/process sim/redis sim/timeline",
 	"sim/resp sim/claims scenarios/text",
 	"sim/trace",
-	"strategies sim/parse sim/redis/spelling sim/suggest sim/spawn sim/redis/redistest cli/starter",
+	"strategies sim/parse sim/redis/spelling sim/redis/lua51 sim/suggest sim/spawn sim/redis/redistest cli/starter",
 	"sim/testenv",
 	"docs docs/failures docs/sources", // its tests may import everything
 }

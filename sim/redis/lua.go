@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	luajson "github.com/alicebob/miniredis/v2/gopher-json"
 	"github.com/alicebob/miniredis/v2/server"
 	lua "github.com/yuin/gopher-lua"
-	"github.com/yuin/gopher-lua/parse"
+
+	"lockstep/sim/redis/lua51"
 )
 
 // luaVM is a Lua virtual machine with the libraries that Redis gives to scripts. It runs
@@ -55,14 +55,15 @@ func newLuaVM(n *Node) *luaVM {
 	undefined := m.l.NewTable()
 	undefined.RawSetString("__index", m.l.NewFunction(func(l *lua.LState) int {
 		name := l.Get(2).String()
-		if a := m.node.audit; a != nil && slices.Contains(lacking, name) {
-			a.refuse(name, "the simulated server's Lua lacks this library of Redis's; use cjson, string and math", true)
+		if slices.Contains(lacking, name) {
+			m.refused(name, "the simulated server's Lua lacks this library of Redis's; use cjson, string and math")
 		}
 		l.RaiseError("Script attempted to access nonexistent global variable '%s'", name)
 		return 0
 	}))
 	m.globals.Metatable = undefined
 	m.l.Env = m.protect(m.globals)
+	lua51.Base(m.l, m.globals, m.l.Env, m.refused)
 	m.globals.RawSetString("_G", m.l.Env)
 	m.bound(m.behind[m.globals.RawGetString("coroutine").(*lua.LTable)])
 	m.l.SetContext(m.budget)
@@ -98,12 +99,18 @@ func (m *luaVM) openLibraries() {
 		{lua.MathLibName, lua.OpenMath}, {lua.CoroutineLibName, lua.OpenCoroutine},
 	} {
 		open(lib.name, lib.open)
-		m.library(lib.name, m.l.GetGlobal(lib.name).(*lua.LTable))
+		t := m.l.GetGlobal(lib.name).(*lua.LTable)
+		switch lib.name {
+		case lua.TabLibName:
+			lua51.Tables(m.l, t, m.refused)
+		case lua.StringLibName:
+			lua51.Strings(m.l, t, m.refused)
+		case lua.MathLibName:
+			lua51.Math(t)
+		}
+		m.library(lib.name, t)
 	}
-	m.l.Push(m.l.NewFunction(luajson.Loader))
-	m.l.Call(0, 1)
-	m.library("cjson", m.l.CheckTable(-1))
-	m.l.Pop(1)
+	m.library("cjson", lua51.JSON(m.l, m.refused))
 	m.library("redis", m.redisLibrary())
 }
 
@@ -147,6 +154,9 @@ func (m *luaVM) replaceFunctions() {
 		if k == lua.LNil {
 			l.Push(lua.LNil)
 			return 1
+		}
+		if m.node.audit != nil && !follows(l.Get(2), k) {
+			m.refused("pairs", lua51.OrderOfFields)
 		}
 		l.Push(k)
 		l.Push(v)
@@ -200,6 +210,20 @@ func (m *luaVM) replaceRandom() {
 	}))
 }
 
+// follows reports whether a key is the next of an array, or the first of a table.
+func follows(key, next lua.LValue) bool {
+	a, is := key.(lua.LNumber)
+	b, are := next.(lua.LNumber)
+	return key == lua.LNil || is && are && b == a+1
+}
+
+// refused tells the search of what a script has used that differs from Redis.
+func (m *luaVM) refused(what, why string) {
+	if a := m.node.audit; a != nil {
+		a.refuse(what, why, true)
+	}
+}
+
 func zero(l *lua.LState) int {
 	l.Push(lua.LNumber(0))
 	return 1
@@ -237,9 +261,7 @@ func (m *luaVM) pcall() lua.LGFunction {
 // drawRandom is math.random. Every script starts with the same seed, as in Redis before
 // 7.0: its effect depends only on its words and the node's keys.
 func (m *luaVM) drawRandom(l *lua.LState) int {
-	if a := m.node.audit; a != nil {
-		a.refuse("math.random", "which numbers a script draws depends on the version of Redis; draw them in the client, and pass them as arguments", true)
-	}
+	m.refused("math.random", "which numbers a script draws depends on the version of Redis; draw them in the client, and pass them as arguments")
 	m.random = (m.random*0x5DEECE66D + 0xB) & (1<<48 - 1)
 	r := float64(m.random>>17%math.MaxInt32) / math.MaxInt32
 	low, high := 1, 0
@@ -269,12 +291,8 @@ func (s *script) compile() {
 	if s.proto != nil || s.broken != "" {
 		return
 	}
-	const name = "user_script"
-	chunk, err := parse.Parse(strings.NewReader(s.text), name)
-	if err == nil {
-		s.proto, err = lua.Compile(chunk, name)
-	}
-	if err != nil {
+	var err error
+	if s.proto, err = lua51.Compile(s.text, "user_script"); err != nil {
 		s.broken = "ERR Error compiling script (new function): " + oneLine(err.Error())
 		return
 	}
@@ -365,7 +383,7 @@ func (m *luaVM) redisLibrary() *lua.LTable {
 			if l.GetTop() != 1 {
 				raise(l, "ERR wrong number of arguments")
 			}
-			sum := sha1.Sum([]byte(lua.LVAsString(l.Get(1))))
+			sum := sha1.Sum([]byte(lua51.TextOf(l.Get(1))))
 			l.Push(lua.LString(hex.EncodeToString(sum[:])))
 			return 1
 		},

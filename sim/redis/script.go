@@ -3,6 +3,7 @@ package redis
 import (
 	"crypto/sha1"
 	"encoding/hex"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/alicebob/miniredis/v2/server"
 	lua "github.com/yuin/gopher-lua"
 
+	"lockstep/sim/redis/lua51"
 	"lockstep/sim/redis/spelling"
 )
 
@@ -305,10 +307,10 @@ func oneLine(s string) string {
 
 // luaNumber is a number as a word of a command.
 func luaNumber(f float64) string {
-	if f == float64(int64(f)) && f > -1e15 && f < 1e15 {
+	if f == float64(int64(f)) && f > -1e15 && f < 1e15 && (f != 0 || !math.Signbit(f)) {
 		return strconv.FormatInt(int64(f), 10)
 	}
-	return strconv.FormatFloat(f, 'g', 17, 64)
+	return lua51.Digits(f, 17)
 }
 
 // luaOf returns a reply as a script sees it, and the bytes after it.

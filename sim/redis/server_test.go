@@ -125,6 +125,40 @@ func TestRefusedInTransaction(t *testing.T) {
 	}
 }
 
+// TestRefusedInScripts: what a script sees otherwise than in Redis is refused by name, and what it sees as there isn't.
+func TestRefusedInScripts(t *testing.T) {
+	s, err := NewServer("k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for script, what := range map[string]string{
+		`for k in pairs({a = 1, b = 2}) do end`:                                       "pairs",
+		`local t = {[3] = 1, [7] = 2} next(t, next(t))`:                               "pairs",
+		`for k in pairs({a = 1}) do end`:                                              "",
+		`for k in pairs({1, 2, 3}) do end`:                                            "",
+		`return cjson.encode({a = 1, b = 2})`:                                         "cjson.encode",
+		`return cjson.encode({1, {a = 2}})`:                                           "",
+		`return cjson.decode('{"a":1,"b":2}').b`:                                      "",
+		`cjson.encode_sparse_array(true)`:                                             "cjson.encode_sparse_array",
+		`pcall(table.foreach, {}, print)`:                                             "",
+		`pcall(function() table.foreach({}, tostring) end)`:                           "table.foreach",
+		`return tostring({})`:                                                         "tostring of a table",
+		`return tostring(setmetatable({}, {__tostring = function() return "t" end}))`: "",
+		`return ("THE quick"):match("%f[%a]%a+", 4)`:                                  "%f",
+		`return ("5%"):match("%d%%")`:                                                 "",
+	} {
+		_, err := s.Run(Snapshot{}, 0, []string{"EVAL", script, "0"})
+		got := ""
+		if refused := (*Unmodelled)(nil); errors.As(err, &refused) {
+			got = refused.What
+		}
+		if got != what {
+			t.Errorf("%s: refused is %q, want %q", script, got, what)
+		}
+	}
+}
+
 // TestEncoded: no part of a snapshot can change, and none of its words move, without a change of the
 // text by which snapshots are told apart.
 func TestEncoded(t *testing.T) {

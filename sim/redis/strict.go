@@ -165,6 +165,7 @@ func (n *Node) rotatesOne(c *server.Peer, cmd string, args []string) (done bool)
 	if args[0] != args[1] || cmd == "LMOVE" && !(spelling.IsSide(args[2]) && spelling.IsSide(args[3])) || n.ask(c, "LLEN", args[0]) != ":1\r\n" {
 		return false
 	}
+	n.stores = append(n.stores, args[0]) // to who watches the list it is a change
 	n.write(c, n.ask(c, "LINDEX", args[0], "0"), false)
 	return true
 }

@@ -1,0 +1,126 @@
+package lua51
+
+import (
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+// concat is table.concat.
+func concat(l *lua.LState) int {
+	t, is := l.Get(1).(*lua.LTable)
+	if !is {
+		wrongType(l, 1, "concat", "table")
+	}
+	between := ""
+	if l.Get(2) != lua.LNil {
+		between = checkText(l, 2, "concat")
+	}
+	var words []string
+	for i, last := optInt(l, 3, "concat", 1), optInt(l, 4, "concat", t.Len()); i <= last; i++ {
+		s, ok := text(t.RawGetInt(i))
+		if !ok {
+			l.RaiseError("invalid value (%s) at index %d in table for 'concat'", t.RawGetInt(i).Type().String(), i)
+		}
+		words = append(words, s)
+	}
+	l.Push(lua.LString(strings.Join(words, between)))
+	return 1
+}
+
+// sorter sorts a table by the steps of Lua's own quicksort, on which depends in which order it leaves
+// elements that are equal to the comparison.
+type sorter struct {
+	l    *lua.LState
+	t    *lua.LTable
+	less lua.LValue // nil for <
+}
+
+// sort is table.sort.
+func sort(l *lua.LState) int {
+	t, is := l.Get(1).(*lua.LTable)
+	if !is {
+		wrongType(l, 1, "sort", "table")
+	}
+	s := sorter{l: l, t: t, less: l.Get(2)}
+	if _, is := s.less.(*lua.LFunction); !is && s.less != lua.LNil {
+		wrongType(l, 2, "sort", "function")
+	}
+	s.sort(1, t.Len())
+	return 0
+}
+
+func (s sorter) at(i int) lua.LValue { return s.t.RawGetInt(i) }
+
+func (s sorter) swap(i, j int) {
+	a, b := s.at(i), s.at(j)
+	s.t.RawSetInt(i, b)
+	s.t.RawSetInt(j, a)
+}
+
+func (s sorter) before(a, b lua.LValue) bool {
+	if s.less == lua.LNil {
+		return s.l.LessThan(a, b)
+	}
+	s.l.Push(s.less)
+	s.l.Push(a)
+	s.l.Push(b)
+	s.l.Call(2, 1)
+	is := lua.LVAsBool(s.l.Get(-1))
+	s.l.Pop(1)
+	return is
+}
+
+func (s sorter) sort(low, high int) {
+	for low < high {
+		if s.before(s.at(high), s.at(low)) {
+			s.swap(low, high)
+		}
+		if high-low == 1 {
+			return
+		}
+		middle := (low + high) / 2
+		if s.before(s.at(middle), s.at(low)) {
+			s.swap(middle, low)
+		} else if s.before(s.at(high), s.at(middle)) {
+			s.swap(middle, high)
+		}
+		if high-low == 2 {
+			return
+		}
+		i := s.partition(low, high, middle)
+		if i-low < high-i { // the shorter part first, the longer one in this loop
+			s.sort(low, i-1)
+			low = i + 1
+		} else {
+			s.sort(i+1, high)
+			high = i - 1
+		}
+	}
+}
+
+// partition moves what is before the middle's element to its left, and the rest to its right, and
+// returns where that element is now.
+func (s sorter) partition(low, high, middle int) int {
+	pivot := s.at(middle)
+	s.swap(middle, high-1)
+	i, j := low, high-1
+	for {
+		for i++; s.before(s.at(i), pivot); i++ {
+			if i > high {
+				s.l.RaiseError("invalid order function for sorting")
+			}
+		}
+		for j--; s.before(pivot, s.at(j)); j-- {
+			if j < low {
+				s.l.RaiseError("invalid order function for sorting")
+			}
+		}
+		if j < i {
+			break
+		}
+		s.swap(i, j)
+	}
+	s.swap(high-1, i)
+	return i
+}
