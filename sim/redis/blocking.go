@@ -1,11 +1,14 @@
 package redis
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/alicebob/miniredis/v2/server"
+
+	"lockstep/sim/resp"
 )
 
 // This file answers the commands that wait for an element. miniredis would wait in real time,
@@ -31,6 +34,7 @@ func (n *Node) Blocked() bool { return n.blocked }
 // Patience returns the time for which a command waits for an element; 0 is for ever.
 func Patience(args []string) time.Duration {
 	seconds, _ := strconv.ParseFloat(args[len(args)-1], 64)
+	seconds = min(seconds, float64(maxLife)/1000)
 	return time.Duration(seconds * float64(time.Second)).Truncate(time.Millisecond)
 }
 
@@ -52,8 +56,12 @@ func (n *Node) pop(c *server.Peer, cmd string, args []string) (done bool) {
 		return false
 	}
 	instead := popsWith[cmd]
-	if seconds, err := strconv.ParseFloat(args[len(args)-1], 64); err != nil || seconds < 0 {
+	switch seconds, err := strconv.ParseFloat(args[len(args)-1], 64); {
+	case err != nil || seconds < 0:
 		return false
+	case seconds*1000 >= math.MaxInt64:
+		c.WriteError("ERR timeout is negative")
+		return true
 	}
 	switch rest := args[:len(args)-1]; cmd {
 	case "BLMOVE", "BRPOPLPUSH":
@@ -75,17 +83,19 @@ func (n *Node) pop(c *server.Peer, cmd string, args []string) (done bool) {
 // no element, the command is blocked.
 func (n *Node) popped(c *server.Peer, reply, key string) {
 	n.blocked = strings.HasPrefix(reply, "$-1") || strings.HasPrefix(reply, "*-1") || strings.HasPrefix(reply, "*0")
-	element, pair := strings.CutPrefix(reply, "*2\r\n")
 	switch {
 	case n.blocked:
-		return
 	case reply[0] == '-' || key == "":
-	case pair: // a member and its score
+		c.WriteRaw(reply)
+	case reply[0] == '*': // a member and its score
+		all := resp.Elements([]byte(reply))
 		c.WriteLen(3)
 		c.WriteBulk(key)
+		c.WriteRaw(string(all[0]))
+		n.write(c, string(all[1]), true)
 	default:
 		c.WriteLen(2)
 		c.WriteBulk(key)
+		c.WriteRaw(reply)
 	}
-	c.WriteRaw(element)
 }

@@ -686,6 +686,38 @@ var dialogues = []struct{ name, lines string }{
 		B LMOVE l l LEFT RIGHT
 		A MULTI
 		A EXEC`},
+	{"scores that are instants", `
+		A ZADD z 1700000000000 now 1700000000123.5 soon -2000000000 past 3.0 three
+		A ZSCORE z now
+		A ZMSCORE z now soon past three none
+		A ZINCRBY z 60000000000 now
+		A ZADD z INCR 1000000000 now
+		A ZADD z XX INCR 0 now
+		A ZRANGE z 0 -1 WITHSCORES
+		A ZREVRANGEBYSCORE z +inf -inf WITHSCORES
+		A EVAL 'return {redis.call("ZSCORE", "z", "now"), redis.call("ZRANGE", "z", -1, -1, "WITHSCORES")[2]}' 0
+		A ZPOPMAX z
+		A ZADD z 1760000000000 now
+		A BZPOPMAX z 0
+		A ZPOPMIN z 2
+		A ZSCORE z
+		A ZSCORE none m
+		A ZMSCORE none m`},
+	{"scores that are no numbers", `
+		A ZADD z inf a 1 b
+		A ZADD z nan b
+		A ZADD z NX 2 c nan d
+		A ZCARD z
+		A ZADD z 1 nan
+		A ZINCRBY z nan b
+		A ZINCRBY z -inf a
+		A ZADD z INCR -inf a
+		A ZRANGE z 0 -1 WITHSCORES`},
+	{"endless waits", `
+		A RPUSH l a b
+		A BLPOP l inf
+		A BLPOP l 9223372036854775807
+		A BLPOP l 1e3`},
 	{"numbers as texts in Lua", `
 		A EVAL 'return {tostring(1e15), tostring(1e14), tostring(99999999999999), tostring(123456789012345), 1700000000123 .. "", 1e100 .. ""}' 0
 		A EVAL 'return {tostring(1700000000.5), tostring(1/3), 0.1 + 0.2 .. "", tostring(1/0), tostring(-1/0), tostring(0/0), tostring(2^53), tostring(math.huge), tostring(math.pi)}' 0

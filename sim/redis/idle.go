@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,9 +32,9 @@ func (n *Node) watchable(c *server.Peer, cmd string, args []string) (done bool) 
 	case "SMOVE":
 		return len(args) == 3 && n.moves(c, args)
 	case "ZADD":
-		return n.addsNothing(c, args)
+		return n.adds(c, cmd, args, args)
 	case "ZINCRBY":
-		return len(args) == 3 && n.addsNothing(c, []string{args[0], "INCR", args[1], args[2]})
+		return len(args) == 3 && n.adds(c, cmd, args, []string{args[0], "INCR", args[1], args[2]})
 	case "ZREM", "ZREMRANGEBYRANK", "ZREMRANGEBYSCORE", "ZPOPMIN", "ZPOPMAX":
 		return len(args) > 0 && n.shrinks(c, cmd, args)
 	}
@@ -122,18 +123,19 @@ func (a addition) vetoes(is bool, held, score float64) bool {
 	return a.nx || a.gt && score <= held || a.lt && score >= held
 }
 
-// addsNothing answers a ZADD after which all scores are as before.
-func (n *Node) addsNothing(c *server.Peer, args []string) (done bool) {
-	if len(args) < 3 || !n.takes(c, args[0], "zset") {
+// adds answers a ZADD, or a ZINCRBY that is the same as one, if all scores are as before after it, or
+// it replies a score.
+func (n *Node) adds(c *server.Peer, cmd string, args, added []string) (done bool) {
+	if len(added) < 3 || !n.takes(c, added[0], "zset") {
 		return false
 	}
-	a, ok := parseAddition(args[1:])
+	a, ok := parseAddition(added[1:])
 	if !ok {
 		return false
 	}
-	reply := ":0\r\n"
+	reply, same := ":0\r\n", true
 	for i := 0; i < len(a.pairs); i += 2 {
-		text := n.ask(c, "ZSCORE", args[0], a.pairs[i+1])
+		text := n.ask(c, "ZSCORE", added[0], a.pairs[i+1])
 		held, err := strconv.ParseFloat(bulk(text), 64)
 		is := err == nil
 		score, err := strconv.ParseFloat(a.pairs[i], 64)
@@ -142,12 +144,20 @@ func (n *Node) addsNothing(c *server.Peer, args []string) (done bool) {
 			reply = text
 		}
 		vetoed := a.vetoes(is, held, score)
-		if err != nil || !vetoed && (!is || score != held) {
-			return false
-		}
-		if vetoed && a.incr {
+		same = same && err == nil && (vetoed || is && score == held)
+		switch {
+		case vetoed && a.incr:
 			reply = "$-1\r\n"
+		case a.incr && math.IsNaN(score):
+			c.WriteError("ERR resulting score is not a number (NaN)")
+			return true
 		}
+	}
+	switch {
+	case !same && !a.incr:
+		return false
+	case !same:
+		reply = n.ask(c, append([]string{cmd}, args...)...)
 	}
 	n.write(c, reply, a.incr)
 	return true
@@ -159,10 +169,12 @@ func (n *Node) write(c *server.Peer, reply string, score bool) {
 	switch {
 	case c.Resp3 && (reply == "$-1\r\n" || reply == "*-1\r\n"):
 		c.WriteNull()
-	case score && c.Resp3:
-		c.WriteRaw("," + bulk(reply) + "\r\n")
-	default:
+	case !score || reply[0] != '$' || reply == "$-1\r\n":
 		c.WriteRaw(reply)
+	case c.Resp3:
+		c.WriteRaw("," + spelling.Score(bulk(reply)) + "\r\n")
+	default:
+		c.WriteBulk(spelling.Score(bulk(reply)))
 	}
 }
 
@@ -173,10 +185,10 @@ func (n *Node) shrinks(c *server.Peer, cmd string, args []string) (done bool) {
 	if before[0] == '-' {
 		return false
 	}
-	if c.Resp3 && len(args) == 2 && (cmd == "ZPOPMIN" || cmd == "ZPOPMAX") {
-		n.listsPairs(c, cmd, args)
+	if cmd == "ZPOPMIN" || cmd == "ZPOPMAX" {
+		n.listsPairs(c, cmd, args, len(args) == 2)
 	} else {
-		n.relay(c, append([]string{cmd}, args...)...)
+		c.WriteRaw(n.ask(c, append([]string{cmd}, args...)...))
 	}
 	if after := n.ask(c, "ZCARD", args[0]); after != before && after != ":0\r\n" {
 		left := strings.Split(n.ask(c, "ZRANGE", args[0], "0", "0", "WITHSCORES"), "\r\n")
@@ -185,27 +197,41 @@ func (n *Node) shrinks(c *server.Peer, cmd string, args []string) (done bool) {
 	return true
 }
 
-// listsPairs answers a command that lists members with their scores in RESP3: in pairs, where
-// miniredis lists them as RESP2 does.
-func (n *Node) listsPairs(c *server.Peer, cmd string, args []string) {
+// listsPairs answers a command that lists members with their scores: in RESP3 in pairs, if there may be
+// several, where miniredis lists them as RESP2 does.
+func (n *Node) listsPairs(c *server.Peer, cmd string, args []string, several bool) {
 	reply := n.ask(c, append([]string{cmd}, args...)...)
 	all := resp.Elements([]byte(reply))
 	if len(all) == 0 {
 		c.WriteRaw(reply)
 		return
 	}
-	c.WriteLen(len(all) / 2)
+	several = several && c.Resp3
+	if several {
+		c.WriteLen(len(all) / 2)
+	} else {
+		c.WriteLen(len(all))
+	}
 	for i := 0; i+1 < len(all); i += 2 {
-		c.WriteLen(2)
+		if several {
+			c.WriteLen(2)
+		}
 		c.WriteRaw(string(all[i]))
 		n.write(c, string(all[i+1]), true)
 	}
 }
 
-// relay has miniredis answer a command, in the connection's own protocol.
-func (n *Node) relay(c *server.Peer, words ...string) {
-	n.beneath.conn.Resp3 = c.Resp3
-	reply := n.ask(c, words...)
-	n.beneath.conn.Resp3 = false
-	c.WriteRaw(reply)
+// tellsScores answers a command that replies scores alone.
+func (n *Node) tellsScores(c *server.Peer, cmd string, args []string) (done bool) {
+	reply := n.ask(c, append([]string{cmd}, args...)...)
+	if reply[0] != '*' {
+		n.write(c, reply, true)
+		return true
+	}
+	all := resp.Elements([]byte(reply))
+	c.WriteLen(len(all))
+	for _, score := range all {
+		n.write(c, string(score), true)
+	}
+	return true
 }

@@ -70,12 +70,14 @@ func (n *Node) stricter(c *server.Peer, cmd string, args []string) (done bool) {
 	case "GETRANGE":
 		return len(args) == 3 && n.getRange(c, args)
 	case "ZRANGE", "ZREVRANGE", "ZRANGEBYSCORE", "ZREVRANGEBYSCORE":
-		if c.Resp3 && slices.ContainsFunc(args, func(word string) bool { return strings.EqualFold(word, "WITHSCORES") }) {
+		if slices.ContainsFunc(args, func(word string) bool { return strings.EqualFold(word, "WITHSCORES") }) {
 			if !misspelt(c, cmd, args) {
-				n.listsPairs(c, cmd, args)
+				n.listsPairs(c, cmd, args, true)
 			}
 			return true
 		}
+	case "ZSCORE", "ZMSCORE":
+		return n.tellsScores(c, cmd, args)
 	case "LINDEX", "LSET":
 		if len(args) == map[string]int{"LINDEX": 2, "LSET": 3}[cmd] && n.lacksList(c, cmd, args[0]) {
 			return true

@@ -48,6 +48,12 @@ func Refusal(cmd string, args []string) (refusal string) {
 		}
 	case "LRANGE", "LTRIM", "ZREMRANGEBYRANK", "ZRANGE", "ZREVRANGE", "ZRANGEBYSCORE", "ZREVRANGEBYSCORE":
 		refusal = misranged(cmd, args)
+	case "ZADD", "ZINCRBY":
+		for i := 1; i+1 < len(args); i++ {
+			if isNaN(args[i]) && (cmd == "ZADD" && (len(args)-i)%2 == 0 || i == 1) {
+				return NoScore
+			}
+		}
 	case "ZPOPMIN", "ZPOPMAX":
 		switch {
 		case len(args) > 2:
@@ -164,4 +170,21 @@ func misplaced(args []string) string {
 // IsSide reports whether a word is an end of a list.
 func IsSide(word string) bool {
 	return strings.EqualFold(word, "LEFT") || strings.EqualFold(word, "RIGHT")
+}
+
+// Score returns a score of miniredis's as Redis replies it: whole numbers have no exponent.
+func Score(text string) string {
+	if f, err := strconv.ParseFloat(text, 64); err == nil && f == math.Trunc(f) && math.Abs(f) < 1e17 {
+		return strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	return text
+}
+
+// NoScore is Redis's reply to what is no score.
+const NoScore = "ERR value is not a valid float"
+
+// isNaN reports whether a word is no number to Redis, and one to miniredis.
+func isNaN(word string) bool {
+	f, err := strconv.ParseFloat(word, 64)
+	return err == nil && math.IsNaN(f)
 }
