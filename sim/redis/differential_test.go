@@ -738,6 +738,8 @@ var dialogues = []struct{ name, lines string }{
 		A EVAL 'return tonumber("10", 99)' 0
 		A EVAL 'return tonumber()' 0
 		A EVAL 'return {010 + 0, "010" + 1, -"010", "0x10" * 1, "1e2" - 1, "7" / 2, "7" % 4, 2 ^ "3", " 5 " + 1}' 0
+		A EVAL 'return {tostring(1e300 % 7), tostring(1 % 0.1), tostring(5 % (1/0)), tostring(-5 % 3), tostring(5 % -3), tostring("7" % "4"), setmetatable({}, {__mod = function(a, b) return b end}) % 9}' 0
+		A EVAL 'return "x" % 2' 0
 		A EVAL 'return "1_0" * 1' 0
 		A EVAL 'return "0b1" + 1' 0
 		A EVAL 'return "" + 1' 0
@@ -748,6 +750,7 @@ var dialogues = []struct{ name, lines string }{
 		A EVAL 'return string.format("%5.1f|%-8s|%8s|%08.3f|%+.2e|%g|%g|%g|%.14g|%f", 3.14159, "ab", "cd", -3.14159, 12345.678, 0.0001, 1e-5, 1700000000123, 2^53, 1.5)' 0
 		A EVAL 'return string.format("%10.3s|%-10d|%x|%X|%#x|%o|%u|%i|%c|%5d|%05d|%+d|%.3d|%x", "abcdef", 42, 255, 255, 255, 8, 42, 3.7, 65, -42, -42, 42, 5, -1)' 0
 		A EVAL 'return string.format("%g|%5.1f|%d|%s|%s|%%", 0/0, 1/0, "0x10", 1e15, 0.1)' 0
+		A EVAL 'return string.format("%x|%x|%x|%5s|%s", 1e300, 2^63, -2^63, "a" .. string.char(0) .. "b", string.char(0))' 0
 		A EVAL 'return string.format("%q", "a" .. string.char(10, 34, 92, 13, 0))' 0
 		A EVAL 'return string.format("%d", "x")' 0
 		A EVAL 'return string.format("%s", nil)' 0
@@ -769,6 +772,8 @@ var dialogues = []struct{ name, lines string }{
 		A EVAL 'error(12)' 0
 		A EVAL 'error()' 0
 		A EVAL 'error(true)' 0
+		A EVAL 'error(1e15, 0)' 0
+		A EVAL 'error("a" .. string.char(0) .. "b")' 0
 		A EVAL 'local function f() error("x", 2) end f()' 0
 		A EVAL 'return {pcall(error, "x")}' 0
 		A EVAL 'return {pcall(error)}' 0`},
@@ -792,6 +797,7 @@ var dialogues = []struct{ name, lines string }{
 		A EVAL 'return cjson.decode(ARGV[1]).a' 0 {"a":1,"a":2}
 		A EVAL 'return pcall(cjson.decode, "x")' 0
 		A EVAL 'return cjson.decode("")' 0
+		A EVAL 'return cjson.decode(".5")' 0
 		A EVAL 'return cjson.decode("x")' 0
 		A EVAL 'return cjson.decode(ARGV[1])' 0 {"a":1,}
 		A EVAL 'return cjson.decode(ARGV[1])' 0 '{"a" 1}'

@@ -332,7 +332,11 @@ func (m *luaVM) words(words []string) *lua.LTable {
 func handleError(l *lua.LState) int {
 	raised, is := l.Get(1).(*lua.LTable)
 	if !is {
-		raised = single(l, "err", lua.LString("ERR "+l.Get(1).String()))
+		message := lua51.TextOf(l.Get(1))
+		if message == "" {
+			message = l.Get(1).String()
+		}
+		raised = single(l, "err", lua.LString("ERR "+message))
 	}
 	for level := 1; level <= 2; level++ {
 		where, there := l.GetStack(level)
@@ -359,6 +363,7 @@ func (m *luaVM) failure(err error) string {
 			}
 		}
 	}
+	text, _, _ = strings.Cut(text, "\x00") // C ends it there
 	return oneLine(fmt.Sprintf("%s script: %s%s.", text, m.digest, at))
 }
 

@@ -10,11 +10,14 @@ import (
 	"github.com/yuin/gopher-lua/parse"
 )
 
-// concatenation is the global function that the operator .. calls. No script can name it.
-const concatenation = ".."
+// The global functions that operators call. No script can name them.
+const (
+	concatenation = ".."
+	modulo        = "%"
+)
 
-// Compile translates a script. The machine concatenates numbers with Go's digits, and has words that
-// came after Lua 5.1; so the script is rewritten before.
+// Compile translates a script. The machine concatenates numbers with Go's digits, takes an exact
+// remainder where Redis rounds, and has words that came after Lua 5.1; so the script is rewritten before.
 func Compile(text, name string) (*lua.FunctionProto, error) {
 	chunk, err := parse.Parse(strings.NewReader(text), name)
 	if err != nil {
@@ -119,6 +122,9 @@ func (w *rewriter) one(at *ast.Expr) {
 	case *ast.ArithmeticOpExpr:
 		w.one(&e.Lhs)
 		w.one(&e.Rhs)
+		if e.Operator == modulo {
+			*at = called(modulo, e, e.Lhs, e.Rhs)
+		}
 	case *ast.UnaryMinusOpExpr:
 		w.one(&e.Expr)
 	case *ast.UnaryNotOpExpr:

@@ -93,6 +93,17 @@ func integer(f float64) int64 {
 	return math.MinInt64
 }
 
+// unsigned is integer for numbers without a sign.
+func unsigned(f float64) uint64 {
+	switch {
+	case f >= 1<<64:
+		return 0
+	case f >= 1<<63:
+		return uint64(f)
+	}
+	return uint64(integer(f))
+}
+
 // quoted returns a text as %q shows it.
 func quoted(s string) string {
 	return `"` + strings.NewReplacer(`"`, `\"`, `\`, `\\`, "\n", "\\\n", "\r", `\r`, "\x00", `\000`).Replace(s) + `"`
@@ -131,15 +142,18 @@ func (d directive) of(l *lua.LState, arg int) string {
 	case 'd', 'i':
 		return fmt.Sprintf(d.spec("d"), integer(checkNumber(l, arg, "format")))
 	case 'u':
-		return fmt.Sprintf(d.spec("d"), uint64(integer(checkNumber(l, arg, "format"))))
+		return fmt.Sprintf(d.spec("d"), unsigned(checkNumber(l, arg, "format")))
 	case 'o', 'x', 'X':
-		return fmt.Sprintf(d.spec(string(d.verb)), uint64(integer(checkNumber(l, arg, "format"))))
+		return fmt.Sprintf(d.spec(string(d.verb)), unsigned(checkNumber(l, arg, "format")))
 	case 'e', 'E', 'f', 'g', 'G':
 		return d.float(checkNumber(l, arg, "format"))
 	case 'q':
 		return quoted(checkText(l, arg, "format"))
 	case 's':
 		s := checkText(l, arg, "format")
+		if d.precision >= 0 || len(s) < 100 { // C shows it
+			s, _, _ = strings.Cut(s, "\x00")
+		}
 		if d.precision >= 0 {
 			s = s[:min(len(s), d.precision)]
 		}

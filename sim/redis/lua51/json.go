@@ -222,7 +222,7 @@ func (d *decoder) token() (t token) {
 	for end < len(d.s) && strings.IndexByte(",:]}[{\" \t\n\r", d.s[end]) < 0 {
 		end++
 	}
-	for ; end > d.at; end-- { // as much as is a number
+	for ; end > d.at && c != '.'; end-- { // as much as is a number
 		if f, ok := Number(d.s[d.at:end]); ok {
 			d.at = end
 			return token{"T_NUMBER", t.at, lua.LNumber(f)}

@@ -22,6 +22,7 @@ const (
 // Base replaces functions of the base library. environment is the table of a script's globals.
 func Base(l *lua.LState, base, environment *lua.LTable, refuse Refuse) {
 	environment.RawSetString(concatenation, l.NewFunction(join))
+	environment.RawSetString(modulo, l.NewFunction(mod))
 	for _, bound := range bounds {
 		environment.RawSetString(bound, l.NewFunction(toBound(bound)))
 	}

@@ -177,8 +177,28 @@ var operations = map[string]func(a, b float64) float64{
 	"__sub": func(a, b float64) float64 { return a - b },
 	"__mul": func(a, b float64) float64 { return a * b },
 	"__div": func(a, b float64) float64 { return a / b },
-	"__mod": func(a, b float64) float64 { return a - math.Floor(a/b)*b },
+	"__mod": remainder,
 	"__pow": math.Pow,
+}
+
+// remainder rounds after each step on every processor.
+func remainder(a, b float64) float64 { return a - float64(math.Floor(a/b)*b) }
+
+// mod is the operator % between its operands.
+func mod(l *lua.LState) int {
+	for n := 1; n <= 2; n++ {
+		if _, is := l.Get(n).(*lua.LTable); !is {
+			continue
+		}
+		if op := l.GetMetaField(l.Get(n), "__mod"); op != lua.LNil {
+			l.Push(op)
+			l.Push(l.Get(1))
+			l.Push(l.Get(2))
+			l.Call(2, 1)
+			return 1
+		}
+	}
+	return arithmetic(remainder)(l)
 }
 
 // negate is the minus before a text.
