@@ -317,7 +317,7 @@ func (f *finding) String() string {
 	if f.real.compared {
 		text += fmt.Sprintf("\n    node has   %v\n    server has %v", f.simulated.rows, f.real.rows)
 	}
-	return text
+	return text + fmt.Sprintf("\n    to         %q", f.steps[len(f.steps)-1].args)
 }
 
 // one fuzzes one sequence, and returns the first difference, or nil.

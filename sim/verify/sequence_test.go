@@ -107,10 +107,66 @@ KEYS *`), "\n")
 var unordered = []string{"HGETALL", "HKEYS", "HVALS", "SMEMBERS", "SINTER", "SUNION", "SDIFF", "KEYS"}
 
 // scriptCommands are templates for the commands of random scripts.
-var scriptCommands = slices.DeleteFunc(slices.Clone(lockCommands), func(t string) bool {
+var scriptCommands = slices.DeleteFunc(slices.Concat(lockCommands, lockCommands, redistest.Commands), func(t string) bool {
 	name, _, _ := strings.Cut(t, " ")
 	return slices.Contains([]string{"MULTI", "EXEC", "DISCARD", "WATCH", "UNWATCH", "SCRIPT", "TIME"}, name)
 })
+
+// expressions are templates of what a script computes: N is a number of Lua's, and V a text.
+var expressions = strings.Split(strings.TrimSpace(`
+tostring(N)
+N .. ':' .. V .. N
+V .. (N + N)
+tostring(N / N)
+tostring(N % 7)
+N
+math.floor(N)
+tonumber(V)
+tostring(tonumber(V))
+tostring(tonumber(V, 16))
+tostring(tonumber(V) == N)
+select(2, pcall(function() return V + N end))
+select(2, pcall(function() return N - V end))
+string.format('%d|%5.2f|%g|%.3e|%s|%s', N, N, N, N, N, V)
+string.format('%5s|%-5s|%05d|%x|%.14g|%q', V, V, N, N, N, V)
+string.format('%s %i', V, V)
+table.concat({V, N, V}, N)
+cjson.encode(N)
+cjson.encode(V)
+cjson.encode({N, V, {}, {{V}}})
+cjson.encode({[V] = N})
+tostring(pcall(cjson.decode, V))
+cjson.encode(cjson.decode('[' .. cjson.encode(V) .. ',' .. cjson.encode(N) .. ',null,{}]'))
+redis.sha1hex(N)
+V:sub(N, 3)
+V:rep(2) .. #V
+V:upper() .. V:lower() .. V:reverse()
+select(2, V:gsub('%d', '<%0>')) .. V:gsub('%d', '<%0>')
+V:match('^%s*(.-)%s*$')
+tostring(V:find('1'))
+V < V
+redis.call('ECHO', N)
+redis.call('SET', KEYS[1], N)
+(function() local t = {V, V, V, V, V, V} table.sort(t) return t end)()
+(function() local t = {N, N, N, N, N} table.sort(t, function(a, b) return a > b end) return t end)()
+(function() local t = {} for i = 1, #V do t[i] = {#t % 2, i} end table.sort(t, function(a, b) return a[1] < b[1] end) return t end)()
+(function() local n = 0 for i = V, V, N do n = n + 1 if n > 9 then break end end return n end)()
+(function() error(V) end)()
+(function() error(N, 0) end)()`), "\n")
+
+// expression draws what a script computes.
+func (d *draws) expression() string {
+	template := pick(d, expressions...)
+	return placeholders.ReplaceAllStringFunc(template, func(w string) string {
+		if w == "N" {
+			return pick(d, "0", "1", "-1", "7", "0.1", "-0.5", "2.5e-7", "1e14", "1e15", "99999999999999", "123456789012345", "1700000000123",
+				"1700000000123.5", "2^53", "(2^53+1)", "2^63", "-2^63", "1/3", "010", "0x1F", "1e300")
+		}
+		return "'" + pick(d, "A1", "7", "-3", "", "x y", "1e3", "0x1F", " 12 ", "010", "1_0", "0b1", "5.5", ".5", "1.", "é/<b>", "\\\"\\n\\0", "[1,{}]", "{\"a\":null}", "tru", "1700000000123") + "'"
+	})
+}
+
+var placeholders = regexp.MustCompile(`\b[NV]\b`)
 
 // lockScripts are the scripts of the catalogue.
 var lockScripts = func() (texts []string) {
@@ -204,7 +260,7 @@ func (d *draws) word(w string) string {
 		return strconv.FormatInt(at.UnixMilli()+int64(pick(d, -1, 0, 1, 2, 1000, 60000)), 10)
 	}
 	if strings.TrimPrefix(w, "(") == "S" {
-		return strings.TrimSuffix(w, "S") + pick(d, "-1.5", "0", "1", "2.25", "1000000")
+		return strings.TrimSuffix(w, "S") + pick(d, "-1.5", "0", "1", "2.25", "1000000", "1700000000000")
 	}
 	return w
 }
@@ -289,6 +345,9 @@ func (d *draws) script() string {
 	b.WriteString("local r = {}\n")
 	for range 1 + d.IntN(4) {
 		call := d.call()
+		if d.IntN(4) == 0 {
+			call = d.expression()
+		}
 		switch d.IntN(4) {
 		case 0:
 			fmt.Fprintf(&b, "if redis.call('GET', KEYS[1]) == ARGV[1] then r[#r + 1] = %s end\n", call)
