@@ -676,6 +676,24 @@ var dialogues = []struct{ name, lines string }{
 		A MULTI
 		A GET k
 		A EXEC`},
+	{"WATCH, and what fails in a script or a transaction", `
+		B HSET h f v
+		A WATCH h
+		B EVAL 'return redis.pcall("GETSET", KEYS[1], "v")' 1 h
+		B EVAL 'return redis.call("SET", KEYS[1], "v", "GET")' 1 h
+		B MULTI
+		B SET h v GET
+		B LSET h 9 v
+		B EXEC
+		A MULTI
+		A EXEC
+		A WATCH h
+		B MULTI
+		B HSET h f v
+		B GETSET h v
+		B EXEC
+		A MULTI
+		A EXEC`},
 	{"a list of one element moved to itself is a change to who watches", `
 		A RPUSH l 7
 		A WATCH l
@@ -1090,15 +1108,15 @@ func (r *realRedis) dial(t *testing.T) *realConn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
-		t.Fatal(err)
-	}
 	return &realConn{Conn: conn, in: bufio.NewReader(conn)}
 }
 
 // ask sends a command and returns the reply, as it comes.
 func (c *realConn) ask(t *testing.T, words ...string) string {
 	t.Helper()
+	if err := c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := io.WriteString(c, onTheWire(words)); err != nil {
 		t.Fatal(err)
 	}

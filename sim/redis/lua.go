@@ -482,13 +482,14 @@ func (m *luaVM) command(l *lua.LState) (result lua.LValue, failure string) {
 		return nil, "ERR Write commands are not allowed from read-only scripts."
 	}
 	m.wrote = m.wrote || !readOnly(name)
-	p := m.calls
+	p, stores := m.calls, len(m.node.stores)
 	p.out.Reset()
 	m.redis.Dispatch(p.conn, args)
 	p.conn.Flush()
 	reply := p.out.Bytes()
 	m.node.hear(args, reply)
 	if reply[0] == '-' {
+		m.node.stores = m.node.stores[:stores]
 		line, _ := cutLine(reply)
 		return nil, asCalled(line[1:])
 	}

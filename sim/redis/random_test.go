@@ -80,8 +80,8 @@ func sameReply(a, b string) bool {
 
 var errorText = regexp.MustCompile(`(?m)^-([A-Z]+) .*$`)
 
-// TestRandomWatch: after each of the commands, with keys of any type, a real server and a
-// chain of questions agree whether a connection that watches a key has been disturbed.
+// TestRandomWatch: after each of the commands, by itself, in a script or in a transaction, with keys
+// of any type, a real server and a chain of questions agree whether a connection that watches a key has been disturbed.
 func TestRandomWatch(t *testing.T) {
 	pair := newPair(t)
 	s, err := NewServer("a")
@@ -89,9 +89,13 @@ func TestRandomWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	setups := []string{"ECHO none", "SET K 7", "SET K v EX 1000", "HSET K f v", "HSET K f v g w", "RPUSH K v w v", "SADD K v w", "ZADD K 1 v 2 w"}
-	for seed := range uint64(testenv.Count(1000, 60_000)) {
+	setups := []string{"ECHO none", "SET K 7", "SET K v EX 1000", "HSET K f v", "HSET K f v g 7", "RPUSH K v", "RPUSH K 7 7", "RPUSH K v w v", "SADD K v", "SADD K v w", "ZADD K 1 v", "ZADD K 1 v 2 w"}
+	for seed := range uint64(testenv.Count(800, 20_000)) {
 		r := rand.New(rand.NewPCG(seed, 17))
+		for _, conn := range pair.real {
+			conn.ask(t, "DISCARD")
+			conn.ask(t, "UNWATCH")
+		}
 		pair.empty(t)
 		var memory Snapshot
 		var story strings.Builder
@@ -114,7 +118,16 @@ func TestRandomWatch(t *testing.T) {
 		}
 		for _, key := range []string{"a", "b", "c"} {
 			ask("A", []string{"WATCH", key})
-			ask("B", words)
+			switch r.IntN(3) {
+			case 0:
+				ask("B", words)
+			case 1:
+				ask("B", append([]string{"EVAL", "return redis.call(unpack(ARGV))", "0"}, words...))
+			default:
+				ask("B", []string{"MULTI"})
+				ask("B", words)
+				ask("B", []string{"EXEC"})
+			}
 			ask("A", []string{"MULTI"})
 			if !ask("A", []string{"EXEC"}) {
 				t.Errorf("seed %d: they disagree whether %s has changed\n%s", seed, key, story.String())

@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -191,16 +192,16 @@ func (n *Node) exec(c *server.Peer, q queue, watched []watch) {
 
 // execOne executes a command of a transaction, and publishes its events.
 func (n *Node) execOne(c *server.Peer, words []string) {
-	if n.notifies == "" {
-		n.redis.Server().Dispatch(c, words)
-		return
-	}
 	out := &n.asking.out
 	c.Flush()
-	before := out.Len()
+	before, stores := out.Len(), len(n.stores)
 	n.redis.Server().Dispatch(c, words)
 	c.Flush()
-	n.hear(words, out.Bytes()[before:])
+	reply := out.Bytes()[before:]
+	if bytes.HasPrefix(reply, []byte("-")) && !composed(words[0]) {
+		n.stores = n.stores[:stores]
+	}
+	n.hear(words, reply)
 }
 
 // execAlone executes a command that would wait at the server, if it weren't part of a
