@@ -676,6 +676,23 @@ var dialogues = []struct{ name, lines string }{
 		A MULTI
 		A GET k
 		A EXEC`},
+	{"headers of scripts", `
+		A EVAL '#!lua|return redis.call("SET", KEYS[1], "v")' 1 k
+		A EVAL_RO '#!lua|return redis.call("GET", KEYS[1])' 1 k
+		A EVAL '#!lua flags=no-writes|return redis.call("SET", KEYS[1], "v")' 1 k
+		A EVAL '#!lua flags=no-writes,allow-stale|return redis.call("GET", KEYS[1])' 1 k
+		A EVAL_RO '#!lua flags=no-writes|return redis.call("GET", KEYS[1])' 1 k
+		A EVAL '#!lua flags=|return error("on line 2")' 0
+		A EVAL '#!lua name=x|return 1' 0
+		A EVAL '#!lua flags=no-write|return 1' 0
+		A EVAL '#!python|return 1' 0
+		A EVAL '#!lua' 0
+		A SCRIPT LOAD '#!lua flags=no-writes|return 1'
+		A SCRIPT LOAD '#!js|return 1'`},
+	{"booleans of scripts", `
+		A EVAL 'redis.setresp(3) return {true, false}' 0
+		A EVAL 'redis.setresp(3) return false' 0
+		A EVAL 'redis.setresp(2) return {true, false}' 0`},
 	{"WATCH, and what fails in a script or a transaction", `
 		B HSET h f v
 		A WATCH h
@@ -1147,12 +1164,15 @@ func (c *realConn) read(to *strings.Builder) error {
 	return err
 }
 
-// quoted splits a line into words; single quotes keep one together.
+// quoted splits a line into words; single quotes keep one together, and a bar ends a script's header.
 func quoted(line string) []string {
 	var words []string
 	for line = strings.TrimSpace(line); line != ""; line = strings.TrimSpace(line) {
 		if rest, is := strings.CutPrefix(line, "'"); is {
 			word, after, _ := strings.Cut(rest, "'")
+			if strings.HasPrefix(word, "#!") {
+				word = strings.Replace(word, "|", "\n", 1)
+			}
 			words, line = append(words, word), after
 			continue
 		}

@@ -291,8 +291,12 @@ func (s *script) compile() {
 	if s.proto != nil || s.broken != "" {
 		return
 	}
+	var body string
+	if s.header, body, s.broken = lua51.ParseHeader(s.text); s.broken != "" {
+		return
+	}
 	var err error
-	if s.proto, err = lua51.Compile(s.text, "user_script"); err != nil {
+	if s.proto, err = lua51.Compile(body, "user_script"); err != nil {
 		s.broken = "ERR Error compiling script (new function): " + oneLine(err.Error())
 		return
 	}
@@ -506,7 +510,7 @@ func commandWords(l *lua.LState) (args []string, failure string) {
 	for i := range args {
 		switch a := l.Get(i + 1).(type) {
 		case lua.LNumber:
-			args[i] = luaNumber(float64(a))
+			args[i] = lua51.Word(float64(a))
 		case lua.LString:
 			args[i] = string(a)
 		default:

@@ -3,7 +3,6 @@ package redis
 import (
 	"crypto/sha1"
 	"encoding/hex"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,6 +31,7 @@ type scripts struct {
 type script struct {
 	text, digest string
 	proto        *lua.FunctionProto
+	header       lua51.Header
 	broken       string // the compiler's error, if it does not compile
 	epoch        int    // in which it was last cached: EVALSHA finds those of the current one
 }
@@ -149,6 +149,19 @@ func scriptRefusal(args []string) string {
 	return ""
 }
 
+// refusal returns the error reply to a script whose header says that it may write, where it mustn't.
+func (s *script) refusal(readOnly, replica bool) string {
+	switch {
+	case !s.header.Is || s.header.NoWrites:
+		return ""
+	case replica:
+		return replicaSays
+	case readOnly:
+		return "ERR Can not execute a script with write flag using *_ro command."
+	}
+	return ""
+}
+
 const noScript = "NOSCRIPT No matching script. Please use EVAL."
 
 func (s *scripts) learn(text string) *script {
@@ -199,11 +212,16 @@ func (s *scripts) evaluate(c *server.Peer, cmd string, args []string) {
 		return
 	}
 	script.epoch = s.epoch
+	readOnly := strings.HasSuffix(cmd, "_RO")
+	if refusal := script.refusal(readOnly, s.node.Replica); refusal != "" {
+		c.WriteError(refusal)
+		return
+	}
 	if s.vm == nil {
 		s.vm = newLuaVM(s.node)
 	}
 	m := s.vm
-	m.readOnly, m.wrote = strings.HasSuffix(cmd, "_RO"), false
+	m.readOnly, m.wrote = readOnly || script.header.NoWrites, false
 	result, failure := m.run(script, c, args[2:2+keys], args[2+keys:])
 	if failure != "" {
 		// A failed script may have left the virtual machine in any state.
@@ -212,24 +230,34 @@ func (s *scripts) evaluate(c *server.Peer, cmd string, args []string) {
 		return
 	}
 	s.node.unchanged = !m.wrote
-	writeLua(c, result, 0)
+	luaReply{c, m.calls.conn.Resp3}.write(result, 0)
 }
 
 // maxNesting bounds the nesting of tables in a reply; Redis gives up when Lua's stack is
 // full.
 const maxNesting = 7995
 
-// writeLua writes a script's result as a reply.
-func writeLua(c *server.Peer, v lua.LValue, depth int) {
+// luaReply writes a script's result as a reply.
+type luaReply struct {
+	*server.Peer
+	booleans bool // the script has asked for RESP3, which has them
+}
+
+func (c luaReply) write(v lua.LValue, depth int) {
 	switch v := v.(type) {
 	case lua.LBool:
-		if v {
+		switch {
+		case c.booleans && c.Resp3:
+			c.WriteRaw("#" + v.String()[:1] + "\r\n")
+		case bool(v):
 			c.WriteInt(1)
-			return
+		case c.booleans:
+			c.WriteInt(0)
+		default:
+			c.WriteNull()
 		}
-		c.WriteNull()
 	case lua.LNumber:
-		c.WriteInt(truncated(float64(v)))
+		c.WriteInt(int(lua51.Integer(float64(v))))
 	case lua.LString:
 		c.WriteBulk(string(v))
 	case *lua.LTable:
@@ -237,24 +265,15 @@ func writeLua(c *server.Peer, v lua.LValue, depth int) {
 			c.WriteError("ERR reached lua stack limit")
 			return
 		}
-		writeTable(c, v, depth)
+		c.writeTable(v, depth)
 	default: // nil, and values without a counterpart: functions, coroutines
 		c.WriteNull()
 	}
 }
 
-// truncated returns a number as an integer reply, without its fraction. Redis casts, which
-// makes a number out of range the least integer (on x86).
-func truncated(f float64) int {
-	if f >= -(1<<63) && f < 1<<63 {
-		return int(f)
-	}
-	return -1 << 63
-}
-
 // writeTable writes a table as a reply: a field with a special name, or otherwise the
 // elements from 1 to the last before a nil.
-func writeTable(c *server.Peer, t *lua.LTable, depth int) {
+func (c luaReply) writeTable(t *lua.LTable, depth int) {
 	if err, is := t.RawGetString("err").(lua.LString); is {
 		c.WriteError(oneLine(string(err)))
 		return
@@ -264,7 +283,7 @@ func writeTable(c *server.Peer, t *lua.LTable, depth int) {
 		return
 	}
 	if double, is := t.RawGetString("double").(lua.LNumber); is {
-		text := luaNumber(float64(double))
+		text := lua51.Word(float64(double))
 		if c.Resp3 {
 			c.WriteRaw("," + text + "\r\n")
 		} else {
@@ -275,14 +294,14 @@ func writeTable(c *server.Peer, t *lua.LTable, depth int) {
 	if pairs, is := t.RawGetString("map").(*lua.LTable); is {
 		c.WriteMapLen(size(pairs))
 		pairs.ForEach(func(k, v lua.LValue) {
-			writeLua(c, k, depth+1)
-			writeLua(c, v, depth+1)
+			c.write(k, depth+1)
+			c.write(v, depth+1)
 		})
 		return
 	}
 	if members, is := t.RawGetString("set").(*lua.LTable); is {
 		c.WriteSetLen(size(members))
-		members.ForEach(func(k, _ lua.LValue) { writeLua(c, k, depth+1) })
+		members.ForEach(func(k, _ lua.LValue) { c.write(k, depth+1) })
 		return
 	}
 	n := 0
@@ -291,7 +310,7 @@ func writeTable(c *server.Peer, t *lua.LTable, depth int) {
 	}
 	c.WriteLen(n)
 	for i := range n {
-		writeLua(c, t.RawGetInt(i+1), depth+1)
+		c.write(t.RawGetInt(i+1), depth+1)
 	}
 }
 
@@ -303,14 +322,6 @@ func size(t *lua.LTable) (n int) {
 // oneLine returns a text without line breaks, as a status or an error needs it.
 func oneLine(s string) string {
 	return strings.NewReplacer("\r", " ", "\n", " ").Replace(s)
-}
-
-// luaNumber is a number as a word of a command.
-func luaNumber(f float64) string {
-	if f == float64(int64(f)) && f > -1e15 && f < 1e15 && (f != 0 || !math.Signbit(f)) {
-		return strconv.FormatInt(int64(f), 10)
-	}
-	return lua51.Digits(f, 17)
 }
 
 // luaOf returns a reply as a script sees it, and the bytes after it.

@@ -85,15 +85,7 @@ func (d directive) float(f float64) string {
 	return fmt.Sprintf(d.spec(string(d.verb)), f)
 }
 
-// integer returns a number without its fraction, as C casts it on x86.
-func integer(f float64) int64 {
-	if f >= -(1<<63) && f < 1<<63 {
-		return int64(f)
-	}
-	return math.MinInt64
-}
-
-// unsigned is integer for numbers without a sign.
+// unsigned is Integer for numbers without a sign.
 func unsigned(f float64) uint64 {
 	switch {
 	case f >= 1<<64:
@@ -101,7 +93,7 @@ func unsigned(f float64) uint64 {
 	case f >= 1<<63:
 		return uint64(f)
 	}
-	return uint64(integer(f))
+	return uint64(Integer(f))
 }
 
 // quoted returns a text as %q shows it.
@@ -138,9 +130,9 @@ func format(l *lua.LState) int {
 func (d directive) of(l *lua.LState, arg int) string {
 	switch d.verb {
 	case 'c':
-		return d.pad(string([]byte{byte(integer(checkNumber(l, arg, "format")))}))
+		return d.pad(string([]byte{byte(Integer(checkNumber(l, arg, "format")))}))
 	case 'd', 'i':
-		return fmt.Sprintf(d.spec("d"), integer(checkNumber(l, arg, "format")))
+		return fmt.Sprintf(d.spec("d"), Integer(checkNumber(l, arg, "format")))
 	case 'u':
 		return fmt.Sprintf(d.spec("d"), unsigned(checkNumber(l, arg, "format")))
 	case 'o', 'x', 'X':

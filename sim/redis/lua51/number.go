@@ -23,6 +23,23 @@ func Digits(f float64, precision int) string {
 	return strconv.FormatFloat(f, 'g', precision, 64)
 }
 
+// Word returns a number as a word of a command, with 17 digits (since Redis 7.2, as few as tell it from others).
+func Word(f float64) string {
+	if f == math.Trunc(f) && math.Abs(f) < 1e15 && (f != 0 || !math.Signbit(f)) {
+		return strconv.FormatInt(int64(f), 10)
+	}
+	return Digits(f, 17)
+}
+
+// Integer returns a number without its fraction. Redis casts, which makes a number out of range the
+// least integer (on x86).
+func Integer(f float64) int64 {
+	if f >= -(1<<63) && f < 1<<63 {
+		return int64(f)
+	}
+	return math.MinInt64
+}
+
 const space = " \t\n\v\f\r"
 
 // Number reads a number as C's strtod does, with space around it.
