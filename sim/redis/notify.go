@@ -103,6 +103,9 @@ func (n *Node) told(words []string, reply string) {
 		}
 	default:
 		row, known := notices[cmd]
+		if cmd == "ZADD" && reply[0] != ':' { // with INCR
+			row = notice{'z', "zincr", '*'}
+		}
 		empty := strings.HasPrefix(reply, "$-1") || strings.HasPrefix(reply, "*-1") || strings.HasPrefix(reply, "*0")
 		if !known || row.when == '+' && strings.HasPrefix(reply, ":0") || row.when == '*' && empty {
 			return
@@ -133,8 +136,8 @@ func (n *Node) ambiguous(words []string, reply string) string {
 	switch {
 	case (cmd == "DEL" || cmd == "UNLINK") && len(words) > 2:
 		return why + "delete one key at a time"
-	case cmd == "ZADD" && reply == ":0\r\n":
-		return why + "add members that aren't there"
+	case cmd == "ZADD" && (reply == ":0\r\n" || reply[0] != ':'):
+		return why + "add members that aren't there, without INCR"
 	case cmd == "SET" && reply != "+OK\r\n" && reply != "$-1\r\n", cmd == "SET" && slices.ContainsFunc(words[3:], func(w string) bool { return strings.EqualFold(w, "GET") }):
 		return why + "leave GET out"
 	case cmd == "SET", cmd == "SETEX", cmd == "PSETEX", cmd == "DEL", cmd == "UNLINK", cmd == "CONFIG", known:

@@ -5,12 +5,15 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"lockstep/sim/redis/redistest"
 	"lockstep/sim/resp"
+	"lockstep/sim/testenv"
 )
 
 // conversations are dialogues in which a server also sends what it was not asked for: "A hears"
@@ -343,4 +346,55 @@ func TestKeyspaceNotifications(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("published were\n%s\nexpected\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
+}
+
+// TestRandomEvents: a real server and a node publish the same events of commands, with keys of any type, unless the
+// node says that it doesn't know them.
+func TestRandomEvents(t *testing.T) {
+	server := startRedis(t)
+	listener, sender := server.dial(t), server.dial(t)
+	sender.ask(t, "CONFIG", "SET", notifyOption, "KEA")
+	listener.ask(t, "PSUBSCRIBE", "__key*")
+	node := newServer(t, Config{}).node
+	setups := []string{"ECHO none", "SET K 7", "SET K v EX 1000", "HSET K f v g 7", "RPUSH K v", "RPUSH K v w v", "SADD K v w", "ZADD K 1 v 2 w"}
+	for seed := range uint64(testenv.Count(600, 20_000)) {
+		r := rand.New(rand.NewPCG(seed, 19))
+		sender.ask(t, "DISCARD")
+		sender.ask(t, "FLUSHALL")
+		node.Reset(Config{})
+		heard, sends := NewPeer(node), NewPeer(node)
+		node.Execute(0, sends, []string{"CONFIG", "SET", notifyOption, "KEA"})
+		node.Execute(0, heard, []string{"PSUBSCRIBE", "__key*"})
+		var story strings.Builder
+		for _, template := range []string{setups[r.IntN(len(setups))], setups[r.IntN(len(setups))], redistest.Commands[r.IntN(len(redistest.Commands))], redistest.Commands[r.IntN(len(redistest.Commands))]} {
+			words := randomWords(r, template)
+			reply, _ := node.Execute(0, sends, words)
+			unknown := node.ambiguous(words, string(reply)) != ""
+			var got strings.Builder
+			for _, p := range node.Pushes() {
+				got.Write(p.Message)
+			}
+			fmt.Fprintf(&story, "%q = %q\n", words, sender.ask(t, words...))
+			if want := listener.published(t); unknown {
+				break
+			} else if got.String() != want {
+				t.Errorf("seed %d:\n%s\tRedis publishes %q\n\tthe node       %q", seed, story.String(), want, got.String())
+				break
+			}
+		}
+	}
+}
+
+// published returns the messages that a subscriber has got.
+func (c *realConn) published(t *testing.T) (all string) {
+	t.Helper()
+	for one := c.ask(t, "PING"); !strings.Contains(one, "pong"); {
+		all += one
+		var next strings.Builder
+		if err := c.read(&next); err != nil {
+			t.Fatal(err)
+		}
+		one = next.String()
+	}
+	return all
 }
