@@ -293,14 +293,21 @@ func (f *fuzz) shrink(steps []step) ([]step, error) {
 			size /= 2
 		}
 	}
+	waited := false
 	for i := 0; i < len(steps); i++ {
+		if steps[i].wait == 0 {
+			continue
+		}
 		sooner := slices.Clone(steps)
 		sooner[i].wait = 0
 		if at, _, _, err := f.try(sooner); err != nil {
 			return nil, err
 		} else if at >= 0 {
-			steps = sooner[:at+1]
+			steps, waited = sooner[:at+1], true
 		}
+	}
+	if waited { // without the wait a step may be superfluous that wasn't before
+		return f.shrink(steps)
 	}
 	return steps, nil
 }
