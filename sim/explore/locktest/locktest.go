@@ -279,14 +279,25 @@ func search(t testing.TB, s strategies.Strategy, b explore.Bounds) (r *explore.R
 		t.Errorf("%s has no New: give a constructor, or two functions by locktest.Functions", s.Name)
 		return nil, ""
 	}
-	uses, read := outside.Find(s)
+	found, read := outside.Find(s)
 	if read != nil && os.Getenv(unread) == "" {
 		t.Errorf("%s: %s, because %s\n%s", s.Name, explore.NotDecided, read, readable)
 		return nil, ""
 	}
-	if text := unseen(uses); text != "" { // first, as a search of code that sleeps for real takes for ever
+	if found == nil {
+		found = &outside.Found{}
+	}
+	if text := unseen(found.Uses); text != "" { // first, as a search of code that sleeps for real takes for ever
 		t.Errorf("%s: %s, because its code goes by what a search doesn't have:\n%s%s", s.Name, explore.NotDecided, text, excuse)
 		return nil, ""
+	}
+	if kept := unseen(found.Kept); kept != "" && !b.Remembers {
+		if b.Endless() {
+			t.Errorf("%s: %s, because its code remembers what a search without a bound on cycles doesn't see:\n%s%s", s.Name, explore.NotDecided, kept, bounded)
+			return nil, ""
+		}
+		b.Remembers = true
+		assumed = remembered(found.Kept)
 	}
 	ctx := t.Context()
 	if d, can := t.(interface{ Deadline() (time.Time, bool) }); can {
@@ -301,7 +312,7 @@ func search(t testing.TB, s strategies.Strategy, b explore.Bounds) (r *explore.R
 		t.Errorf("%s: %s, because the lock cannot be searched: %s", s.Name, explore.NotDecided, err)
 		return nil, ""
 	}
-	return r, assumptions(uses, read)
+	return r, assumed + assumptions(found.Uses, read)
 }
 
 // trust fails the test if the search has left some code undecided, or if its bounds promise

@@ -149,6 +149,18 @@ func unseen(uses []outside.Use) string {
 // excuse says what to do about a use that doesn't matter.
 const excuse = "What has no influence on what the lock does, such as a measurement, is excused by its reason, at the end of the line: " + outside.Directive + " REASON"
 
+// bounded says what to do about memory that no search without a bound on cycles can have.
+const bounded = "Keep it in the lock's fields, or search it within a bound on cycles, where Remembers is set. " + excuse
+
+// remembered says in a line, after a line break, why histories don't join although Remembers is false.
+func remembered(kept []outside.Use) string {
+	var at []string
+	for _, u := range kept {
+		at = append(at, fmt.Sprintf("%s:%d", u.Source.File, u.Source.Line))
+	}
+	return "\n" + strings.TrimRight(lines([]report.Item{{Label: "memory", Text: "Remembers = false is left aside: the lock's code keeps things where a search doesn't see them, at " + strings.Join(at, ", ")}}), "\n")
+}
+
 // unread names the environment variable that gives the reason why a lock may be searched whose source can't be read.
 const unread = "LOCKSTEP_UNREAD"
 

@@ -200,6 +200,9 @@ func (w *walker) handed(i ssa.CallInstruction, pkg, name string, args []ssa.Valu
 		w.once(i, args[0])
 	}
 	v := i.Value()
+	if v != nil && w.level != outer {
+		w.returns(v, pkg, name)
+	}
 	if v == nil && len(args) == 0 || ours(pkg) {
 		return
 	}
@@ -226,6 +229,28 @@ func (w *walker) handed(i ssa.CallInstruction, pkg, name string, args []ssa.Valu
 	}
 }
 
+// returns marks what code that isn't known returns, if that has a memory of its own: functions, such as those of
+// iter.Pull, contexts that end, and the options that a client of go-redis goes on to have.
+func (w *walker) returns(v *ssa.Call, pkg, name string) {
+	if pkg == goRedis && name == "Options" {
+		w.put(w.value(v), thing{kept: "that Options returns"})
+	}
+	if ours(pkg) {
+		return
+	}
+	all := v.Call.Signature().Results()
+	for n := range all.Len() {
+		to := w.value(v)
+		if all.Len() > 1 {
+			to = w.returned(v, n)
+		}
+		t := all.At(n).Type()
+		if _, is := t.Underlying().(*types.Signature); is || pkg == "context" && types.IsInterface(t) && strings.HasPrefix(name, "WithCancel") {
+			w.put(to, thing{opaque: "a result of " + pkg + "." + name, why: pkg, at: w.at(v)})
+		}
+	}
+}
+
 // filled notes that code which isn't known changes memory that it is handed.
 func (w *walker) filled(i ssa.CallInstruction, pkg string, args []ssa.Value) {
 	for _, a := range args {
@@ -235,7 +260,7 @@ func (w *walker) filled(i ssa.CallInstruction, pkg string, args []ssa.Value) {
 		case *types.Slice:
 			w.writes(a, w.at(i), i)
 			if pkg == "fmt" { // what Sscan reads into
-				w.changes(w.remembered(a), w.at(i))
+				w.changes(w.remembered(a), w.at(i), false)
 			}
 		case *types.Interface:
 			if strings.HasPrefix(pkg, "encoding/") { // such as what Unmarshal is given
@@ -282,6 +307,7 @@ func (w *walker) escape(i ssa.CallInstruction, args []ssa.Value) {
 		case t.fn != nil:
 			if what, why := w.table(t.fn); what == "" {
 				if !w.excused(i, t.fn) {
+					w.given[t.fn] = w.given[t.fn] || l == late
 					w.enter(t.fn, l)
 				}
 			} else if l == late {
@@ -314,6 +340,7 @@ func (w *walker) whole(i ssa.CallInstruction, t types.Type, l level) {
 	set := w.ssa.MethodSets.MethodSet(t)
 	for sel := range set.Methods() {
 		if fn := w.ssa.MethodValue(sel); fn != nil && w.body(fn) {
+			w.given[fn] = w.given[fn] || l == late
 			w.enter(fn, l)
 			for _, a := range i.Common().Args {
 				if len(fn.Params) > 0 && types.IsInterface(a.Type()) {
@@ -357,12 +384,26 @@ func (w *walker) invoke(i ssa.CallInstruction) {
 	}
 	if w.followed(pkg) == nil {
 		w.handed(i, pkg, c.Method.Name(), args[1:])
+		if of := origin(c.Value.Type(), pkg); !reading(of, c.Method.Name()) && unknown[of] {
+			w.writes(c.Value, w.at(i), i)
+		}
 		if v := i.Value(); v != nil && !ours(pkg) {
 			w.copy(w.value(c.Value), w.value(v), v.Type())
 		}
 	} else {
 		w.escape(i, c.Args)
 	}
+}
+
+// unknown are packages of Go's own whose interfaces have methods that change what is behind them.
+var unknown = words("hash io container/heap sort math/rand math/rand/v2 encoding")
+
+// origin is the package that an interface is declared in, or else that of its method.
+func origin(t types.Type, method string) string {
+	if named, is := t.(*types.Named); is && named.Obj().Pkg() != nil {
+		return named.Obj().Pkg().Path()
+	}
+	return method
 }
 
 // builtin follows a call of a function of the language.
@@ -390,17 +431,64 @@ func (w *walker) writes(to ssa.Value, at token.Pos, i ssa.Instruction) {
 	if !at.IsValid() {
 		at = w.at(i)
 	}
-	w.changes(w.value(to), at)
+	if g := w.theirs(to, i); g != nil {
+		w.use(at, "the variable "+g.Pkg.Pkg.Path()+"."+g.Name(), aGlobal)
+	}
+	w.changes(w.value(to), at, guard(i))
 }
 
-// changes notes that code changes what the values at a node lead to, if that is shared.
-func (w *walker) changes(n *node, at token.Pos) {
+// theirs is the variable of one of Go's own packages that a statement sets, or sets a part of.
+func (w *walker) theirs(to ssa.Value, by ssa.Instruction) *ssa.Global {
+	switch by.(type) {
+	case *ssa.Store, *ssa.MapUpdate:
+	default:
+		return nil
+	}
+	for {
+		switch v := to.(type) {
+		case *ssa.Global:
+			if v.Pkg != nil && w.followed(v.Pkg.Pkg.Path()) == nil {
+				return v
+			}
+			return nil
+		case *ssa.FieldAddr:
+			to = v.X
+		case *ssa.IndexAddr:
+			to = v.X
+		case *ssa.UnOp:
+			to = v.X
+		default:
+			return nil
+		}
+	}
+}
+
+// guard reports whether an instruction locks or unlocks a mutex: that is unlocked whenever a cycle ends, or its next
+// lock hangs. TryLock would tell, and is none.
+func guard(i ssa.Instruction) bool {
+	c, is := i.(ssa.CallInstruction)
+	if !is || c.Common().StaticCallee() == nil {
+		return false
+	}
+	switch path(c.Common().StaticCallee()) {
+	case "sync.Mutex.Lock", "sync.Mutex.Unlock", "sync.RWMutex.Lock", "sync.RWMutex.Unlock", "sync.RWMutex.RLock", "sync.RWMutex.RUnlock":
+		return true
+	}
+	return false
+}
+
+// changes notes that code changes what the values at a node lead to, if that is shared, or kept by a closure. guards:
+// it only locks or unlocks.
+func (w *walker) changes(n *node, at token.Pos, guards bool) {
 	if w.level == outer {
 		return
 	}
 	w.listen(n, func(t thing) {
-		if t.shared != "" {
+		switch {
+		case t.shared != "":
 			w.use(at, "the variable "+t.shared, aGlobal)
+		case t.kept != "" && w.level == late && !guards:
+			w.remember(at, "the variable "+t.kept)
 		}
 	})
 }

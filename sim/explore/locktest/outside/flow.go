@@ -12,8 +12,10 @@ type thing struct {
 	fn     *ssa.Function // a function
 	typ    types.Type    // the type that an interface has in it
 	shared string        // the name of a variable whose memory the value leads to, and which all clients share
+	kept   string        // the same of a variable that a closure has captured, which lives on from cycle to cycle
+	opaque string        // what has made a function, or a context, that has a memory of its own
 	taken  string        // what was called outside of the search that the value comes from
-	why    string        // what to say of that
+	why    string        // what to say of that, or the package of what is opaque
 	at     token.Pos     // where the code names a function of the table, or calls it
 }
 
@@ -55,6 +57,7 @@ type flow struct {
 	queue  []func()              // what listeners are still to hear
 	hidden map[types.Type]bool   // types of which there are values that reflection hasn't seen
 	real   map[*types.Var]bool   // fields whose values reflection has seen
+	own    []types.Type          // of which a lock has one value, which is seen: see memories
 }
 
 // A field is what a field of a struct has, whichever value it is in. The code around the constructor
@@ -104,7 +107,7 @@ func (f *flow) copy(from, to *node, as types.Type) {
 	}
 	from.to[to] = true
 	f.listen(from, func(t thing) {
-		if as == nil || holds(as, t) {
+		if as == nil || f.holds(as, t) {
 			f.put(to, t)
 		}
 	})
@@ -183,10 +186,14 @@ func (f *flow) reveal(v *types.Var) {
 // holds reports whether a value of a type may be a thing, or come from it.
 func holds(as types.Type, t thing) bool {
 	switch {
-	case t.shared != "":
+	case t.shared != "" || t.kept != "":
 		return refers(as, map[types.Type]bool{})
 	case t.taken != "":
 		return !isError(as)
+	case t.opaque != "":
+		_, function := as.Underlying().(*types.Signature)
+		_, tuple := as.Underlying().(*types.Tuple)
+		return function || tuple || types.IsInterface(as)
 	}
 	switch u := as.Underlying().(type) {
 	case *types.Signature:

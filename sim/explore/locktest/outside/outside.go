@@ -61,22 +61,31 @@ const Directive = "//lockstep:outside"
 // was built from, or have errors.
 var ErrNoSource = errors.New("its source can't be read")
 
-// Find reads the source of a lock. The uses are in the order of files and lines. It fails if the
+// Found is what the source of a lock shows, in the order of files and lines.
+type Found struct {
+	Uses []Use
+	// Kept are the lines at which the lock's code changes what only a closure leads to, or a client of go-redis, and
+	// what lives on from one cycle to the next: a search that doesn't allow for it (see explore.Bounds.Remembers)
+	// takes it for nothing. Those that are excused are among the uses.
+	Kept []Use
+}
+
+// Find reads the source of a lock. It fails if the
 // source can't be read. A lock of the simulator's own kinds, a library in a bubble or another program, has
 // a clock of its own there, and what it can't do is refused there: nothing of it is read.
-func Find(s strategies.Strategy) ([]Use, error) { return find(s, "") }
+func Find(s strategies.Strategy) (*Found, error) { return find(s, "") }
 
 // find is Find which reads one of the simulator's own packages, too.
-func find(s strategies.Strategy, wanted string) ([]Use, error) {
+func find(s strategies.Strategy, wanted string) (*Found, error) {
 	g := made(s)
 	if path := g.constructor.pkg(); ours(path) && path != wanted && !g.foreign(wanted) {
-		return nil, nil
+		return &Found{}, nil
 	}
 	p, err := load(g.dirs(), wanted)
 	for err == nil {
 		var r *reader
 		if r, err = p.reads(&g); err == nil && len(p.missing) == 0 {
-			return sorted(r.uses), nil
+			return &Found{sorted(r.uses), sorted(r.kept)}, nil
 		}
 		if len(p.missing) > 0 { // again, with these
 			p, err = p.more(wanted)

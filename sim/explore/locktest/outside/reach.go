@@ -27,6 +27,7 @@ type reader struct {
 	flow
 	made     *graph
 	uses     map[Use]bool
+	kept     map[Use]bool
 	levels   map[*ssa.Function]level // of the lock's code
 	outside  map[*ssa.Function]bool  // the code around
 	todo     []step
@@ -38,6 +39,11 @@ type reader struct {
 	bound    map[edge]bool
 	methods  map[types.Object]bool // that a made lock has with their receivers
 	named    []reflected
+
+	constructors []*ssa.Function
+	seen         []types.Type           // that a made lock has in it
+	given        map[*ssa.Function]bool // functions that code which isn't known calls
+	captured     map[*ssa.Function]bool // closures that live on from cycle to cycle
 }
 
 // An invocation is a call of an interface's method in later code.
@@ -72,7 +78,7 @@ type reflected struct {
 }
 
 func newReader(p *program, g *graph) *reader {
-	return &reader{program: p, flow: newFlow(), made: g, uses: map[Use]bool{}, levels: map[*ssa.Function]level{}, outside: map[*ssa.Function]bool{},
+	return &reader{program: p, flow: newFlow(), made: g, uses: map[Use]bool{}, kept: map[Use]bool{}, given: map[*ssa.Function]bool{}, captured: map[*ssa.Function]bool{}, levels: map[*ssa.Function]level{}, outside: map[*ssa.Function]bool{},
 		captures: map[*ssa.Function]map[*ssa.Function]bool{}, keeps: map[*ssa.Function][]keep{}, lent: map[*ssa.Function][]keep{}, bound: map[edge]bool{}, methods: map[types.Object]bool{}}
 }
 
@@ -82,6 +88,7 @@ func (r *reader) roots() error {
 	if err != nil {
 		return err
 	}
+	r.constructors = constructors
 	for t := range r.made.types {
 		all, err := r.typesOf(t)
 		if err != nil {
@@ -89,6 +96,7 @@ func (r *reader) roots() error {
 		}
 		for _, t := range all {
 			r.has(t)
+			r.seen = append(r.seen, t)
 			if s, is := t.Underlying().(*types.Struct); is && (len(all) == 1 || generic(t)) {
 				for v := range s.Fields() {
 					r.real[v.Origin()] = true
@@ -451,16 +459,17 @@ func (r *reader) enter(fn *ssa.Function, l level) {
 	if l == outer && r.outside[fn] || l != outer && r.levels[fn] >= l {
 		return
 	}
-	if p := fn.Parent(); r.levels[fn] == 0 && !r.outside[fn] && p != nil && r.body(p) && len(fn.FreeVars) > 0 {
-		r.enter(p, outer)
-		r.around(p)
-	}
+	first := r.levels[fn] == 0 && !r.outside[fn]
 	r.todo = append(r.todo, step{fn, l})
 	if l == outer {
 		r.outside[fn] = true
-		return
+	} else {
+		r.levels[fn] = l
 	}
-	r.levels[fn] = l
+	if p := fn.Parent(); first && p != nil && r.body(p) && len(fn.FreeVars) > 0 { // which may name fn again
+		r.enter(p, outer)
+		r.around(p)
+	}
 	if l == late {
 		for _, k := range r.keeps[fn] {
 			r.unseen(k)
@@ -556,6 +565,7 @@ func (r *reader) all() {
 		}
 	}
 	r.exhaust()
+	r.memories()
 	for _, n := range r.named {
 		r.reflected(n)
 	}

@@ -58,6 +58,8 @@ var functions = map[string]map[string]string{
 	"path/filepath": all("Glob Walk WalkDir EvalSymlinks Abs", aWorld),
 	"crypto/tls":    all("Dial DialWithDialer Listen Dialer.Dial Dialer.DialContext LoadX509KeyPair", aWorld),
 	"log":           all("Prefix Flags Writer", aGlobal),
+	"mime":          all("AddExtensionType TypeByExtension ExtensionsByType", aGlobal),
+	"runtime/pprof": all("Lookup NewProfile Profiles Profile.Count Profile.Add Profile.Remove", aRuntime),
 	"expvar":        all("Get Do Int.Value Int.String Float.Value Float.String String.Value String.String Map.Get Map.Do Map.String", aGlobal),
 	"flag":          all("Arg Args NArg NFlag Lookup Set Parse Parsed Visit VisitAll CommandLine", aSetting),
 	simulator:       all("NewSystemClock SystemClock.Now SystemClock.Monotonic SystemClock.Sleep", aClock, "RandomToken", aDraw, "Goroutine", "virtual time doesn't reach it: start threads by Options.Go"),
@@ -102,6 +104,14 @@ func reading(pkg, name string) bool {
 	switch pkg {
 	case "":
 		return true // a method of the language's own error
+	case "net/url": // whose Values are a map
+		return name != "Set" && name != "Add" && name != "Del" && name != "UnmarshalBinary"
+	case "log":
+		return !strings.HasPrefix(name, "Set")
+	case "regexp":
+		return name != "Longest" && name != "UnmarshalText"
+	case "text/template", "html/template":
+		return strings.HasPrefix(name, "Execute") || name == "Must" || name == "Name" || name == "DefinedTemplates"
 	case "fmt":
 		return !strings.Contains(name, "can") // Scan, Sscanf
 	case "strings", "bytes":

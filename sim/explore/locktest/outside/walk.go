@@ -390,11 +390,11 @@ func (w *walker) spread(v ssa.Value) {
 		return
 	}
 	w.listen(w.value(v), func(t thing) {
-		if t.shared == "" {
+		if t.shared == "" && t.kept == "" {
 			return
 		}
 		for f := range s.Fields() {
-			if holds(f.Type(), t) {
+			if w.holds(f.Type(), t) {
 				w.put(w.field(f).every, t)
 			}
 		}
