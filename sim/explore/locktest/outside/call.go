@@ -216,7 +216,7 @@ func (w *walker) handed(i ssa.CallInstruction, pkg, name string, args []ssa.Valu
 			w.copy(from, w.value(v), v.Type())
 			w.copy(w.remembered(a), w.value(v), v.Type())
 		}
-		if kept != nil && n > 0 {
+		if kept != nil && n > 0 && !asks(pkg, name, a.Type()) {
 			w.copy(from, kept, nil)
 		}
 	}
@@ -229,11 +229,23 @@ func (w *walker) handed(i ssa.CallInstruction, pkg, name string, args []ssa.Valu
 	}
 }
 
+// asks reports whether a function only calls another that it is handed, before it returns: it doesn't keep that.
+func asks(pkg, name string, t types.Type) bool {
+	_, function := t.Underlying().(*types.Signature)
+	return function && (pkg == "sort" || pkg == "slices" || pkg == "maps" || pkg == "sync" && (name == "Range" || name == "Do"))
+}
+
 // returns marks what code that isn't known returns, if that has a memory of its own: functions, such as those of
 // iter.Pull, contexts that end, and the options that a client of go-redis goes on to have.
 func (w *walker) returns(v *ssa.Call, pkg, name string) {
-	if pkg == goRedis && name == "Options" {
+	switch {
+	case pkg != goRedis:
+	case name == "Options":
 		w.put(w.value(v), thing{kept: "that Options returns"})
+	case name == "PoolStats", name == "GetPushNotificationHandler":
+		if w.level == late {
+			w.remember(w.at(v), pkg+".Client."+name)
+		}
 	}
 	if ours(pkg) {
 		return
@@ -482,6 +494,9 @@ func guard(i ssa.Instruction) bool {
 func (w *walker) changes(n *node, at token.Pos, guards bool) {
 	if w.level == outer {
 		return
+	}
+	if w.unit(at) == nil { // a method value of another package's
+		at = w.closed(w.fn)
 	}
 	w.listen(n, func(t thing) {
 		switch {

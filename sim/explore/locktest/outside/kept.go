@@ -73,10 +73,8 @@ func (r *reader) living(lasts map[*types.Var]bool) (all []*ssa.Function) {
 		add(f.later, r.madeLater)
 		add(r.remembered(place{v, true}), r.madeLater)
 	}
-	for fn := range first {
-		if slices.Contains(r.constructors, fn) {
-			add(r.returned(place{of: result{fn, 0}}), nil)
-		}
+	for _, fn := range r.constructors {
+		add(r.returned(place{of: result{fn, 0}}), nil)
 	}
 	for fn := range r.given {
 		for n := range fn.Signature.Results().Len() {
@@ -96,25 +94,29 @@ func (r *reader) living(lasts map[*types.Var]bool) (all []*ssa.Function) {
 // and looks the same.
 func (r *reader) madeLater(fn *ssa.Function) {
 	for by := range r.captures[fn] {
-		if r.levels[by] != late || !r.body(by) {
-			continue
+		if n := slices.IndexFunc(fn.FreeVars, func(v *ssa.FreeVar) bool { return !r.owns(v.Type()) && !r.owns(pointed(v.Type())) }); n >= 0 && r.levels[by] == late {
+			r.remember(r.closed(fn), "the variable "+capturedName(fn, n))
 		}
+	}
+}
+
+// closed is the place at which code makes a closure, the first of several.
+func (r *reader) closed(fn *ssa.Function) (at token.Pos) {
+	if fn.Parent() != nil {
+		return fn.Pos()
+	}
+	for by := range r.captures[fn] {
 		for _, b := range by.Blocks {
 			for _, i := range b.Instrs {
-				m, is := i.(*ssa.MakeClosure)
-				if !is || m.Fn != fn {
-					continue
-				}
-				if n := slices.IndexFunc(fn.FreeVars, func(v *ssa.FreeVar) bool { return !r.owns(v.Type()) && !r.owns(pointed(v.Type())) }); n >= 0 {
-					at := fn.Pos()
-					if fn.Parent() == nil {
-						at = (&walker{r, by, late}).at(m)
+				if m, is := i.(*ssa.MakeClosure); is && m.Fn == fn {
+					if here := (&walker{r, by, late}).at(m); !at.IsValid() || here < at {
+						at = here
 					}
-					r.remember(at, "the variable "+capturedName(fn, n))
 				}
 			}
 		}
 	}
+	return at
 }
 
 func pointed(t types.Type) types.Type {

@@ -356,12 +356,12 @@ func TestFind(t *testing.T) {
 // finds checks what is found in a lock, in the order of names, and that each line says so.
 func finds(t *testing.T, s strategies.Strategy, want string) {
 	t.Helper()
-	uses, err := outside.Find(s)
+	found, err := outside.Find(s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, u := range uses {
+	for _, u := range found.Uses {
 		what := u.What[strings.LastIndexByte(u.What, '/')+1:]
 		if u.Reason != "" {
 			what += ": " + u.Reason
@@ -377,12 +377,13 @@ func finds(t *testing.T, s strategies.Strategy, want string) {
 	}
 }
 
-// TestCatalogue: nothing is found in locks that ask Options for all that they need.
+// TestCatalogue: nothing is found in locks that ask Options for all that they need, and keep what they remember in
+// fields.
 func TestCatalogue(t *testing.T) {
 	testenv.LongRaced(t)
 	for _, s := range strategies.All() {
-		if uses, err := outside.FindIn(s, "lockstep/strategies"); err != nil || len(uses) > 0 {
-			t.Errorf("%s: %v, %v", s.Name, uses, err)
+		if found, err := outside.FindIn(s, "lockstep/strategies"); err != nil || len(found.Uses)+len(found.Kept) > 0 {
+			t.Errorf("%s: %v, %v", s.Name, found, err)
 		}
 	}
 }
