@@ -39,7 +39,7 @@ func (r *reader) memories() {
 			}
 			r.captured[fn], more = true, true
 			for i, v := range fn.FreeVars {
-				if t := (thing{kept: capturedName(fn, i)}); r.holds(v.Type(), t) {
+				if t := (thing{kept: r.capturedName(fn, i)}); r.holds(v.Type(), t) {
 					r.put(r.value(place{of: v}), t)
 				}
 			}
@@ -95,7 +95,7 @@ func (r *reader) living(lasts map[*types.Var]bool) (all []*ssa.Function) {
 func (r *reader) madeLater(fn *ssa.Function) {
 	for by := range r.captures[fn] {
 		if n := slices.IndexFunc(fn.FreeVars, func(v *ssa.FreeVar) bool { return !r.owns(v.Type()) && !r.owns(pointed(v.Type())) }); n >= 0 && r.levels[by] == late {
-			r.remember(r.closed(fn), "the variable "+capturedName(fn, n))
+			r.remember(r.closed(fn), "the variable "+r.capturedName(fn, n))
 		}
 	}
 }

@@ -601,7 +601,7 @@ func (r *reader) shared(fn *ssa.Function) {
 		if p, is := v.Type().(*types.Pointer); is && server(p.Elem()) && r.levels[fn] != 0 {
 			r.use(fn.Pos(), "the variable "+v.Name(), aServer)
 		}
-		if t := (thing{shared: capturedName(fn, i)}); t.shared != "" && holds(v.Type(), t) {
+		if t := (thing{shared: r.capturedName(fn, i)}); t.shared != "" && holds(v.Type(), t) {
 			r.put(r.value(place{of: v}), t)
 		}
 	}

@@ -616,11 +616,11 @@ func (w *walker) closure(i *ssa.MakeClosure) {
 }
 
 // capturedName is the name of what a closure has from around it.
-func capturedName(fn *ssa.Function, i int) string {
+func (r *reader) capturedName(fn *ssa.Function, i int) string {
 	if fn.Parent() != nil {
 		return fn.FreeVars[i].Name()
 	}
-	if obj, is := fn.Object().(*types.Func); is { // a method with its receiver
+	if obj, is := fn.Object().(*types.Func); is && r.home(fn) != nil { // a method with its receiver
 		if recv := obj.Signature().Recv(); recv != nil && recv.Name() != "" {
 			return recv.Name()
 		}
