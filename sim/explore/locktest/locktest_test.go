@@ -355,7 +355,45 @@ func TestClosuresAreRemembered(t *testing.T) {
 	w.says(t, false, `!! DG`)
 	w = watching(t)
 	locktest.Breaks(w, lock, trace.Verdict{trace.DG, trace.FR}, small, func(b *explore.Bounds) { b.Remembers = false })
-	w.says(t, false, `!! DG`)
+	w.says(t, false, `!! DG`, `^  memory +Remembers = false is left aside: the lock's code keeps things where a search doesn't see them, at$`,
+		`^ +sim/explore/locktest/locktest_test.go:\d+$`)
+}
+
+// TestClosuresAreRead: a release of which the 300th is another is further than any trial of a search goes; the source
+// shows that there is something to count it in, and without a bound on cycles that is refused. A closure that keeps
+// nothing isn't.
+func TestClosuresAreRead(t *testing.T) {
+	testenv.Long(t)
+	forever := func(b *explore.Bounds) {
+		b.Remembers, b.Cycles, b.Codes, b.Faults = false, explore.Any, trace.Verdict{trace.FR}, explore.Budget{}
+	}
+	counts := strategies.Strategy{New: func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+		n := 0
+		return locktest.Functions(take, func(ctx context.Context, rdb *redis.Client, key, token string) error {
+			if n++; n == 300 {
+				return rdb.Del(ctx, key).Err()
+			}
+			return compare(ctx, rdb, key, token)
+		}, errTaken)(nodes, key, o)
+	}}
+	w := watching(t)
+	if r := locktest.Holds(w, counts, forever); r != nil {
+		t.Errorf("it is searched: %s", r.Summary())
+	}
+	w.says(t, true, `not decided, because its code remembers what a search without a bound on cycles doesn't see:\n  sim/explore/locktest/locktest_test.go:\d+: the variable n: .*set Remembers\nKeep it in the lock's fields`)
+
+	right := strategies.Strategy{New: func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+		most := 3
+		return locktest.Functions(take, func(ctx context.Context, rdb *redis.Client, key, token string) error {
+			if most < 0 {
+				return rdb.Del(ctx, key).Err()
+			}
+			return compare(ctx, rdb, key, token)
+		}, errTaken)(nodes, key, o)
+	}}
+	w = watching(t)
+	locktest.Holds(w, right, forever)
+	w.says(t, false, `holds for every schedule`)
 }
 
 // TestSeveralNodes: a lock on three nodes, with and without a majority.

@@ -620,10 +620,12 @@ func (r *reader) capturedName(fn *ssa.Function, i int) string {
 	if fn.Parent() != nil {
 		return fn.FreeVars[i].Name()
 	}
-	if obj, is := fn.Object().(*types.Func); is && r.home(fn) != nil { // a method with its receiver
-		if recv := obj.Signature().Recv(); recv != nil && recv.Name() != "" {
-			return recv.Name()
-		}
+	obj, is := fn.Object().(*types.Func)
+	if !is {
+		return "that the method " + fn.Name() + " is of"
 	}
-	return "that the method " + fn.Name() + " is of"
+	if recv := obj.Signature().Recv(); recv != nil && recv.Name() != "" && r.home(fn) != nil { // a method with its receiver
+		return recv.Name()
+	}
+	return "that the method " + obj.Name() + " is of"
 }
