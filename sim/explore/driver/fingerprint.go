@@ -187,7 +187,14 @@ func (d *digest) text(s string) {
 func (d *digest) structure(v reflect.Value) {
 	switch t := v.Type(); {
 	case t == clientType:
-		d.hooks(v)
+		if base := v.FieldByName("baseClient"); !base.IsNil() { // or it is none that can be used
+			d.hooks(base.Elem())
+		}
+	case t == connType:
+		d.hooks(v.FieldByName("baseClient"))
+		d.closed(v.FieldByName("baseClient").FieldByName("connPool"))
+	case t == pubsubType:
+		d.flag(v.FieldByName("closed").Bool())
 	case foreign(t):
 	case t == reflect.TypeFor[sync.Map]() && v.CanAddr():
 		m, entries := (*sync.Map)(v.Addr().UnsafePointer()), map[any]any{}
@@ -209,13 +216,22 @@ func (d *digest) structure(v reflect.Value) {
 }
 
 // hooks digests the hooks that the lock has given to the library, which may remember things.
-func (d *digest) hooks(client reflect.Value) {
-	if client.FieldByName("baseClient").IsNil() { // it is none that can be used
+func (d *digest) hooks(base reflect.Value) {
+	state := base.FieldByName("hooksMixin").FieldByName("state") // to an atomic.Pointer
+	if state.IsNil() {
 		return
 	}
-	state := client.FieldByName("hooksMixin").FieldByName("state") // to an atomic.Pointer
 	to := state.Type().Elem().Field(0).Type.Elem().Elem()
 	d.value(reflect.NewAt(to, state.Elem().FieldByName("v").UnsafePointer()).Elem().FieldByName("slice"))
+}
+
+// closed digests whether a connection of the lock's own is closed, which the lock is told when it closes it again.
+func (d *digest) closed(pool reflect.Value) {
+	if d.flag(pool.IsNil()); pool.IsNil() {
+		return
+	}
+	const closed = 2
+	d.flag(pool.Elem().Elem().FieldByName("state").FieldByName("v").Uint() == closed)
 }
 
 // channel digests a channel. An empty one is open or closed, and to receive from it takes
@@ -242,7 +258,11 @@ func foreign(t reflect.Type) bool {
 // 2,000 methods of a client once more.
 var clientType = reflect.TypeOf((*redis.Client)(nil)).Elem()
 
-var connections = []reflect.Type{clientType, reflect.TypeOf((*redis.Conn)(nil)).Elem(), reflect.TypeOf((*redis.PubSub)(nil)).Elem(), reflect.TypeFor[redis.Script]()}
+var (
+	connType    = reflect.TypeOf((*redis.Conn)(nil)).Elem()
+	pubsubType  = reflect.TypeOf((*redis.PubSub)(nil)).Elem()
+	connections = []reflect.Type{clientType, connType, pubsubType, reflect.TypeFor[redis.Script]()}
+)
 
 // mapping digests the entries of a map, in an order that doesn't depend on that in which they
 // come: that of their digests, each of which is taken as if it were the first.

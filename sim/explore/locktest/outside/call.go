@@ -258,7 +258,7 @@ func (w *walker) returns(v *ssa.Call, pkg, name string) {
 		}
 		t := all.At(n).Type()
 		if _, is := t.Underlying().(*types.Signature); is || pkg == "context" && types.IsInterface(t) && strings.HasPrefix(name, "WithCancel") {
-			w.put(to, thing{opaque: "a result of " + pkg + "." + name, why: pkg, at: w.at(v)})
+			w.put(to, thing{opaque: "a result of " + pkg + "." + name, at: w.at(v)})
 		}
 	}
 }
@@ -272,7 +272,7 @@ func (w *walker) filled(i ssa.CallInstruction, pkg string, args []ssa.Value) {
 		case *types.Slice:
 			w.writes(a, w.at(i), i)
 			if pkg == "fmt" { // what Sscan reads into
-				w.changes(w.remembered(a), w.at(i), false)
+				w.changes(w.remembered(a), w.at(i), nothing)
 			}
 		case *types.Interface:
 			if strings.HasPrefix(pkg, "encoding/") { // such as what Unmarshal is given
@@ -396,7 +396,7 @@ func (w *walker) invoke(i ssa.CallInstruction) {
 	}
 	if w.followed(pkg) == nil {
 		w.handed(i, pkg, c.Method.Name(), args[1:])
-		if of := origin(c.Value.Type(), pkg); !reading(of, c.Method.Name()) && unknown[of] {
+		if of := origin(c.Value.Type(), pkg); !reading(of, c.Method.Name()) {
 			w.writes(c.Value, w.at(i), i)
 		}
 		if v := i.Value(); v != nil && !ours(pkg) {
@@ -406,9 +406,6 @@ func (w *walker) invoke(i ssa.CallInstruction) {
 		w.escape(i, c.Args)
 	}
 }
-
-// unknown are packages of Go's own whose interfaces have methods that change what is behind them.
-var unknown = words("hash io container/heap sort math/rand math/rand/v2 encoding")
 
 // origin is the package that an interface is declared in, or else that of its method.
 func origin(t types.Type, method string) string {
@@ -446,7 +443,7 @@ func (w *walker) writes(to ssa.Value, at token.Pos, i ssa.Instruction) {
 	if g := w.theirs(to, i); g != nil {
 		w.use(at, "the variable "+g.Pkg.Pkg.Path()+"."+g.Name(), aGlobal)
 	}
-	w.changes(w.value(to), at, guard(i))
+	w.changes(w.value(to), at, spared(i))
 }
 
 // theirs is the variable of one of Go's own packages that a statement sets, or sets a part of.
@@ -475,23 +472,42 @@ func (w *walker) theirs(to ssa.Value, by ssa.Instruction) *ssa.Global {
 	}
 }
 
-// guard reports whether an instruction locks or unlocks a mutex: that is unlocked whenever a cycle ends, or its next
-// lock hangs. TryLock would tell, and is none.
-func guard(i ssa.Instruction) bool {
+// sparing is what a change doesn't count for.
+type sparing int
+
+const (
+	nothing  sparing = iota
+	closures         // memory that a closure keeps
+	clients          // memory that all clients share
+)
+
+// spared is what an instruction's change doesn't count for. A mutex is unlocked whenever a cycle ends, or its next lock
+// hangs; TryLock would tell, and isn't spared. What all clients write to may be a log.
+func spared(i ssa.Instruction) sparing {
 	c, is := i.(ssa.CallInstruction)
-	if !is || c.Common().StaticCallee() == nil {
-		return false
+	if !is {
+		return nothing
 	}
-	switch path(c.Common().StaticCallee()) {
-	case "sync.Mutex.Lock", "sync.Mutex.Unlock", "sync.RWMutex.Lock", "sync.RWMutex.Unlock", "sync.RWMutex.RLock", "sync.RWMutex.RUnlock":
-		return true
+	if c.Common().IsInvoke() {
+		switch of := origin(c.Common().Value.Type(), ""); {
+		case of == "io":
+			return clients
+		case of == "sync": // a Locker
+			return closures
+		}
+		return nothing
 	}
-	return false
+	if fn := c.Common().StaticCallee(); fn != nil {
+		switch path(fn) {
+		case "sync.Mutex.Lock", "sync.Mutex.Unlock", "sync.RWMutex.Lock", "sync.RWMutex.Unlock", "sync.RWMutex.RLock", "sync.RWMutex.RUnlock":
+			return closures
+		}
+	}
+	return nothing
 }
 
-// changes notes that code changes what the values at a node lead to, if that is shared, or kept by a closure. guards:
-// it only locks or unlocks.
-func (w *walker) changes(n *node, at token.Pos, guards bool) {
+// changes notes that code changes what the values at a node lead to, if that is shared, or kept by a closure.
+func (w *walker) changes(n *node, at token.Pos, but sparing) {
 	if w.level == outer {
 		return
 	}
@@ -500,9 +516,9 @@ func (w *walker) changes(n *node, at token.Pos, guards bool) {
 	}
 	w.listen(n, func(t thing) {
 		switch {
-		case t.shared != "":
+		case t.shared != "" && but != clients:
 			w.use(at, "the variable "+t.shared, aGlobal)
-		case t.kept != "" && w.level == late && !guards:
+		case t.kept != "" && w.level == late && but != closures:
 			w.remember(at, "the variable "+t.kept)
 		}
 	})

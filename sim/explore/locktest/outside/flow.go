@@ -15,7 +15,7 @@ type thing struct {
 	kept   string        // the same of a variable that a closure has captured, which lives on from cycle to cycle
 	opaque string        // what has made a function, or a context, that has a memory of its own
 	taken  string        // what was called outside of the search that the value comes from
-	why    string        // what to say of that, or the package of what is opaque
+	why    string        // what to say of that
 	at     token.Pos     // where the code names a function of the table, or calls it
 }
 

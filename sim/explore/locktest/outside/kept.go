@@ -4,6 +4,7 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -126,12 +127,15 @@ func pointed(t types.Type) types.Type {
 	return t
 }
 
+// ofContext begins the names of functions that end a context.
+const ofContext = "a result of context.With"
+
 // opaque notes functions that Go's own packages have returned, such as iter.Pull's, where closures have captured them,
 // or they are in a field. What a context knows is in it, and not in the function that cancels it.
 func (r *reader) opaque() {
 	note := func(n *node, field bool) {
 		for t := range n.root().has {
-			if t.opaque != "" && !(field && t.why == "context") {
+			if t.opaque != "" && !(field && strings.HasPrefix(t.opaque, ofContext)) {
 				r.remember(t.at, t.opaque)
 			}
 		}

@@ -125,6 +125,9 @@ func reading(pkg, name string) bool {
 	case "reflect":
 		return !strings.Contains(name, "Set")
 	}
+	if pkg == goRedis {
+		return name != "AddHook" && name != "RegisterPushNotificationHandler"
+	}
 	return readers[pkg] || ours(pkg)
 }
 
