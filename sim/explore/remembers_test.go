@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -113,6 +114,58 @@ func TestClosuresAreTaken(t *testing.T) {
 		}
 		if got := strings.Contains(r.Summary(), assumed); got != want {
 			t.Errorf("with a counter up to %d: %s", after, r.Summary())
+		}
+	}
+}
+
+// closes closes one of its connections with each release. If all are closed, its release is another.
+type closes struct {
+	strategies.Lock
+	conns []*redis.Conn
+	subs  []*redis.PubSub
+	last  func(context.Context) error
+}
+
+func (l *closes) Release(ctx context.Context, lease *strategies.Lease) error {
+	for _, c := range l.conns {
+		if c.Close() == nil {
+			return l.Lock.Release(ctx, lease)
+		}
+	}
+	for _, s := range l.subs {
+		if s.Close() == nil {
+			return l.Lock.Release(ctx, lease)
+		}
+	}
+	return l.last(ctx)
+}
+
+// TestClosedConnections: a lock's own connections tell it which of them it has closed, which is a memory: its second
+// release is careless, though all else is the same at the end of each cycle.
+func TestClosedConnections(t *testing.T) {
+	t.Parallel()
+	correct, known := strategies.Get("setpx-lua")
+	if !known {
+		t.Fatal("setpx-lua")
+	}
+	for _, subscribed := range []bool{false, true} {
+		s := correct
+		s.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+			l := &closes{Lock: correct.New(nodes, key, o), last: func(ctx context.Context) error { return nodes[0].Del(ctx, key).Err() }}
+			if subscribed {
+				l.subs = append(l.subs, nodes[0].Subscribe(context.Background()))
+			} else {
+				l.conns = append(l.conns, nodes[0].Conn())
+			}
+			return l
+		}
+		b := Defaults(s)
+		b.Cycles, b.Codes, b.Faults = Any, trace.Verdict{trace.FR}, Budget{Pause: 1}
+		r, err := Run(t.Context(), b, Options{})
+		if err != nil {
+			t.Errorf("subscribed %t: %v", subscribed, err)
+		} else if !slices.Contains(r.Found, trace.FR) {
+			t.Errorf("subscribed %t: %s", subscribed, r.Summary())
 		}
 	}
 }
