@@ -118,54 +118,71 @@ func TestClosuresAreTaken(t *testing.T) {
 	}
 }
 
-// closes closes one of its connections with each release. If all are closed, its release is another.
-type closes struct {
+// connected has a connection of its own. If that tells it that it has released before, its release is another.
+type connected struct {
 	strategies.Lock
-	conns []*redis.Conn
-	subs  []*redis.PubSub
-	last  func(context.Context) error
+	conn   *redis.Conn
+	sub    *redis.PubSub
+	before func() bool
+	last   func(context.Context) error
 }
 
-func (l *closes) Release(ctx context.Context, lease *strategies.Lease) error {
-	for _, c := range l.conns {
-		if c.Close() == nil {
-			return l.Lock.Release(ctx, lease)
-		}
+func (l *connected) Release(ctx context.Context, lease *strategies.Lease) error {
+	if l.before() {
+		return l.last(ctx)
 	}
-	for _, s := range l.subs {
-		if s.Close() == nil {
-			return l.Lock.Release(ctx, lease)
-		}
-	}
-	return l.last(ctx)
+	return l.Lock.Release(ctx, lease)
 }
 
-// TestClosedConnections: a lock's own connections tell it which of them it has closed, which is a memory: its second
-// release is careless, though all else is the same at the end of each cycle.
-func TestClosedConnections(t *testing.T) {
+// hooked is a hook that counts.
+type hooked struct {
+	redis.Hook
+	n int
+}
+
+func (h *hooked) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (h *hooked) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+func (h *hooked) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+
+// TestConnectionsRemember: a lock's own connection tells it whether it has closed it, and has its hooks: that is a memory.
+// The second release is careless, though all else is the same at the end of each cycle.
+func TestConnectionsRemember(t *testing.T) {
 	t.Parallel()
 	correct, known := strategies.Get("setpx-lua")
 	if !known {
 		t.Fatal("setpx-lua")
 	}
-	for _, subscribed := range []bool{false, true} {
+	for name, before := range map[string]func(l *connected, rdb *redis.Client) func() bool{
+		"closed": func(l *connected, rdb *redis.Client) func() bool {
+			l.conn = rdb.Conn()
+			return func() bool { return l.conn.Close() != nil }
+		},
+		"closed, subscribed": func(l *connected, rdb *redis.Client) func() bool {
+			l.sub = rdb.Subscribe(context.Background())
+			return func() bool { return l.sub.Close() != nil }
+		},
+		"a hook's": func(l *connected, rdb *redis.Client) func() bool {
+			h := &hooked{}
+			l.conn = rdb.Conn()
+			l.conn.AddHook(h)
+			return func() bool { h.n = min(h.n+1, 2); return h.n == 2 }
+		},
+	} {
 		s := correct
 		s.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
-			l := &closes{Lock: correct.New(nodes, key, o), last: func(ctx context.Context) error { return nodes[0].Del(ctx, key).Err() }}
-			if subscribed {
-				l.subs = append(l.subs, nodes[0].Subscribe(context.Background()))
-			} else {
-				l.conns = append(l.conns, nodes[0].Conn())
-			}
+			l := &connected{Lock: correct.New(nodes, key, o), last: func(ctx context.Context) error { return nodes[0].Del(ctx, key).Err() }}
+			l.before = before(l, nodes[0])
 			return l
 		}
 		b := Defaults(s)
 		b.Cycles, b.Codes, b.Faults = Any, trace.Verdict{trace.FR}, Budget{Pause: 1}
 		r, err := Run(t.Context(), b, Options{})
 		if err != nil {
-			t.Errorf("subscribed %t: %v", subscribed, err)
+			t.Errorf("%s: %v", name, err)
 		} else if !slices.Contains(r.Found, trace.FR) {
-			t.Errorf("subscribed %t: %s", subscribed, r.Summary())
+			t.Errorf("%s: %s", name, r.Summary())
 		}
 	}
 }
