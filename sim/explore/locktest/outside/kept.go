@@ -74,9 +74,6 @@ func (r *reader) living(lasts map[*types.Var]bool) (all []*ssa.Function) {
 		add(f.later, r.madeLater)
 		add(r.remembered(place{v, true}), r.madeLater)
 	}
-	for _, fn := range r.constructors {
-		add(r.returned(place{of: result{fn, 0}}), nil)
-	}
 	for fn := range r.given {
 		for n := range fn.Signature.Results().Len() {
 			add(r.returned(place{of: result{fn, n}}), nil)

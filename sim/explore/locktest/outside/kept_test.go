@@ -31,6 +31,9 @@ type keeper struct {
 	n    int
 	mu   sync.Mutex
 	once sync.Once
+
+	ctx    context.Context
+	cancel func()
 }
 
 func (k *keeper) Acquire(context.Context) (*strategies.Lease, error) {
@@ -173,6 +176,32 @@ var keeping = map[string]struct {
 			return other.n > 9
 		}}
 	}, 1},
+	"a second that the same line makes": {func(nodes, string, options) strategies.Lock {
+		made := func() *keeper { return &keeper{} }
+		k, other := made(), made()
+		k.ask = func() bool {
+			other.n++ // keeps the variable other
+			return false
+		}
+		return k
+	}, 1},
+	"the last that a loop makes": {func(nodes, string, options) strategies.Lock {
+		var k, other *keeper
+		for range 2 {
+			k, other = &keeper{}, k
+		}
+		k.ask = func() bool {
+			other.n++ // keeps the variable other
+			return false
+		}
+		return k
+	}, 1},
+	"a client's hooks": {func(n nodes, _ string, _ options) strategies.Lock {
+		return askedBy(func() bool {
+			n[0].AddHook(countingHook{}) // keeps the variable n
+			return false
+		})
+	}, 2},
 	"a method value": {func(nodes, string, options) strategies.Lock { return askedBy((&ledger{}).bad) }, 1},
 	"functions": {func(n nodes, key string, o options) strategies.Lock {
 		l := &ledger{}
@@ -232,6 +261,14 @@ var keeping = map[string]struct {
 	"the lock itself": {func(nodes, string, options) strategies.Lock {
 		k := &keeper{}
 		k.ask = func() bool { k.mu.Lock(); defer k.mu.Unlock(); k.n++; return k.n > 9 }
+		return k
+	}, 0},
+	"what is locked and cancelled": {func(nodes, string, options) strategies.Lock {
+		var mu sync.Mutex
+		var locker sync.Locker = &mu
+		k := &keeper{ask: func() bool { locker.Lock(); defer locker.Unlock(); return false }}
+		ctx, cancel := context.WithCancel(context.Background())
+		k.ctx, k.cancel = ctx, cancel
 		return k
 	}, 0},
 	"the lock's own methods": {func(nodes, string, options) strategies.Lock { k := &keeper{}; k.ask = k.first; return k }, 0},

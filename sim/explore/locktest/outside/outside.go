@@ -29,6 +29,11 @@
 // counts if it calls something that gets a context. Both are drawn by the runtime. Where else the lock does something
 // for the order of a map, the search finds that it isn't deterministic wherever it runs that code again.
 //
+// Apart from that, it says where the lock's code changes what only a closure leads to, and what lives on from one cycle
+// to the next (see [Found.Kept]). What a lock's fields lead to isn't that. If a closure has captured the lock itself, or
+// a value behind one of its pointers that is never set again, that is so as long as the constructor makes one value of
+// the type, at one place; others of such a type count.
+//
 // Not seen are the machine's time zone in what package time prints, memory that append writes behind the end of a
 // shared slice, a context of all locks that one of them cancels, what a logger of all locks has written, and what is in
 // a panic's value. A log that is written has no influence on a lock, and is no use.
@@ -70,8 +75,7 @@ type Found struct {
 	Kept []Use
 }
 
-// Find reads the source of a lock. It fails if the
-// source can't be read. A lock of the simulator's own kinds, a library in a bubble or another program, has
+// Find reads the source of a lock. It fails if that can't be read. A lock of the simulator's own kinds, a library in a bubble or another program, has
 // a clock of its own there, and what it can't do is refused there: nothing of it is read.
 func Find(s strategies.Strategy) (*Found, error) { return find(s, "") }
 

@@ -6,8 +6,13 @@ import (
 	"errors"
 	"expvar"
 	"fmt"
+	"go/build"
+	"hash/fnv"
+	"io"
 	"log"
 	"maps"
+	"mime"
+	"os"
 	"reflect"
 	"slices"
 	"sync"
@@ -24,9 +29,11 @@ var (
 	parsed       struct{ N int }
 	scanned      int
 	byReflection int
-	errTaken     error = &taken{}
-	lazy               = sync.OnceValue(func() *taken { return &taken{} })
-	lazily             = sync.OnceValues(func() (*taken, error) { return &taken{}, nil })
+	digest                 = fnv.New32a()
+	out          io.Writer = os.Stderr
+	errTaken     error     = &taken{}
+	lazy                   = sync.OnceValue(func() *taken { return &taken{} })
+	lazily                 = sync.OnceValues(func() (*taken, error) { return &taken{}, nil })
 )
 
 type taken struct{ n int }
@@ -69,6 +76,14 @@ var several = map[string]struct {
 			}
 		})
 	}, "the variable errTaken"},
+	"another package's": {func(nodes, string, options) strategies.Lock {
+		return asks(func(context.Context) {
+			build.Default.GOROOT += "x"          // want the variable go/build.Default
+			_ = mime.TypeByExtension(".lock")    // want mime.TypeByExtension
+			_, _ = digest.Write([]byte("asked")) // want the variable digest
+			_, _ = out.Write([]byte("asked"))    // a log
+		})
+	}, "build.Default, mime.TypeByExtension, the variable digest"},
 	"made when it is asked for": {func(nodes, string, options) strategies.Lock { return asks(func(context.Context) { bump(lazy()) }) }, "the variable lazy"},
 	"made for one lock": {func(nodes, string, options) strategies.Lock {
 		return asks(func(context.Context) { sync.OnceValue(func() *taken { return &taken{} })().n++ })
