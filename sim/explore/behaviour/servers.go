@@ -236,7 +236,7 @@ func (s *Servers) Each(met map[uint32]bool, do func(was, is *redis.Snapshot)) {
 func (s *Servers) Records(snapshot uint32) bool { return s.Snapshot(snapshot).Has(s.lock) }
 
 // Older returns the snapshot in which the lock's record, if it has an end, lives a millisecond less.
-func (s *Servers) Older(snapshot uint32) uint32 { return s.older.Of(snapshot, s.ages) }
+func (s *Servers) Older(snapshot uint32) uint32 { return intern.Of(s.older, snapshot, s.ages) }
 
 func (s *Servers) ages(snapshot uint32) uint32 {
 	of := *s.Snapshot(snapshot)
@@ -270,13 +270,13 @@ func (s *Servers) Replicated(snapshot uint32) uint32 {
 // Without returns a snapshot without the open transaction, and the subscriptions, of a connection
 // that has ended.
 func (s *Servers) Without(snapshot uint32, conn uint16) uint32 {
-	return s.withoutTxn.Of(Question{Snapshot: snapshot, Conn: conn}, s.without)
+	return intern.Of(s.withoutTxn, Question{Snapshot: snapshot, Conn: conn}, s.without)
 }
 
 // Unheard returns a snapshot without the open transaction of a connection whose client has crashed. The server
 // hasn't heard of that, so the subscriptions stay.
 func (s *Servers) Unheard(snapshot uint32, conn uint16) uint32 {
-	return s.withoutTxn.Of(Question{Snapshot: snapshot, Conn: conn, Command: 1}, s.without)
+	return intern.Of(s.withoutTxn, Question{Snapshot: snapshot, Conn: conn, Command: 1}, s.without)
 }
 
 // without is Without, or Unheard for a question with a command.

@@ -302,6 +302,9 @@ func (in *Set) Digitize(spans, branches []int32) {
 	in.Before, in.Far, in.Digital = nil, longest+in.Grid, true
 }
 
+// TooFine reports whether the longest span has more steps of the grid than a search can follow.
+func (in *Set) TooFine() bool { return in.Far/in.Grid > 200 }
+
 // up returns the least multiple of the grid from a span on.
 func (in *Set) up(span int32) int32 {
 	if in.Grid == 0 || span%in.Grid == 0 {

@@ -52,9 +52,9 @@ func (m *Memo[K, V]) Put(k K, v V) uint32 {
 	return m.Add(&k, m.Digest(k), v)
 }
 
-// Of returns the value of a key, which it makes if it isn't known: twice at times, by workers that
-// ask at the same time.
-func (m *Memo[K, V]) Of(k K, of func(K) V) V {
+// Of returns the value of a memo's key, which it makes if it isn't known: twice at times, by workers that
+// ask at the same time. As a method it would be compiled for every memo that a package sees.
+func Of[K comparable, V any](m *Memo[K, V], k K, of func(K) V) V {
 	half := m.Digest(k)
 	if _, e := m.find(&k, half); e != nil {
 		return e.Value

@@ -63,7 +63,7 @@ func (m *Model) Digitize(small *Model) error {
 			spans = append(spans, m.timeout)
 		}
 	}
-	if m.instants.Digitize(spans, small.instants.Branches); m.instants.Far/m.instants.Grid > maxSteps {
+	if m.instants.Digitize(spans, small.instants.Branches); m.instants.TooFine() {
 		return fmt.Errorf("%w: their greatest common divisor is %d ms: a search of it needs a bound on cycles; or a TTL, a timeout and delays that are multiples of each other, as by --timeout %s", ErrFine, m.instants.Grid, trace.Duration(m.Config.TTL))
 	}
 	m.lasting = m.lasting || !m.eachStep // a certificate's engine drops records early
@@ -78,9 +78,6 @@ var ErrFine = errors.New("the lock's spans make too many instants")
 
 // Grid returns the grid, or 0, and the readings at which code changes its mind between its multiples.
 func (m *Model) Grid() (grid time.Duration, branches []time.Duration) { return m.instants.Between() }
-
-// maxSteps is the number of steps of the grid that the longest span can have.
-const maxSteps = 200
 
 // OnGrid fails if a client has begun a span that doesn't fit the grid: no small search showed it.
 func (m *Model) OnGrid() error {

@@ -44,8 +44,8 @@ type Explorer struct {
 	ops         uint8            // operations that the last choice performed
 	executed    []flight.Request // by the last choice, if they could arrive once more: see foresee
 	unforeseen  state            // see foresee
-	held        []flight.Request // see tidy
-	requests    []flight.Request // see dropSpent
+	held        []flight.Request // scratch of tidy
+	requests    []flight.Request // scratch of dropSpent
 	number      int64            // that the next draw gives, in nanoseconds, or a reading: see Choice
 	Found       Codes
 	Err         error

@@ -123,8 +123,7 @@ func (x *Explorer) dropSpent(held []flight.Request) []flight.Request {
 	if gone == nil {
 		return held
 	}
-	rest := gone[len(held):]
-	for i := range clients {
+	for i, rest := 0, gone[len(held):]; i < len(clients); i++ {
 		clients[i].sentBefore, rest = flight.WithoutIn(x.ids.sents, clients[i].sentBefore, rest)
 	}
 	return flight.Without(held, gone)

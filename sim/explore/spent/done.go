@@ -2,6 +2,7 @@ package spent
 
 import (
 	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/intern"
 	"lockstep/sim/explore/naming"
 	"lockstep/sim/process"
 )
@@ -17,7 +18,7 @@ type course struct {
 
 // course returns the id of a history's course. Those that go on from it have higher ones.
 func (r *Requests) course(history uint32) uint32 {
-	return r.courseOf.Of(history, r.joinsCourse)
+	return intern.Of(r.courseOf, history, r.joinsCourse)
 }
 
 func (r *Requests) joinsCourse(history uint32) uint32 {
@@ -31,7 +32,8 @@ func (r *Requests) joinsCourse(history uint32) uint32 {
 			c.seen.Value = 0
 		}
 	}
-	return r.courses.Put(c, struct{}{})
+	id, _ := r.courses.LoadOrStore(c, r.last.Add(1))
+	return id.(uint32)
 }
 
 // nameless returns a renaming of series to the first, if they are in a set, or else the second.
@@ -91,7 +93,7 @@ func (r *Requests) doneWith(bare uint32) (done []bool, sent []uint32) {
 	for id := range histories {
 		r.course(id)
 	}
-	n := uint32(r.courses.Len()) + 1
+	n := r.last.Load() + 1
 	remains, goesOn, next := make([]bool, n), make([]bool, n), make([][]uint32, n)
 	for id := range histories {
 		h, c := r.clients.At(id), r.course(id)

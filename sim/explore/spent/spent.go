@@ -5,6 +5,8 @@ package spent
 
 import (
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/explore/flight"
@@ -22,14 +24,15 @@ type Requests struct {
 	gone    *intern.Memo[uint32, struct{}] // the commands for which it is taken for granted
 	done    []bool                         // by course; see Learn
 
-	courses  *intern.Table[course]
+	courses  sync.Map                     // of course: its id
 	courseOf *intern.Memo[uint32, uint32] // the id of a history's course
+	last     atomic.Uint32                // id of a course
 }
 
 // In returns the requests of a search that begins.
 func In(k *behaviour.Clients, s *behaviour.Servers) *Requests {
 	return &Requests{clients: k, servers: s, idle: intern.NewMemo[behaviour.Question, bool](), gone: intern.NewMemo[uint32, struct{}](),
-		courses: intern.NewTable[course](), courseOf: intern.NewMemo[uint32, uint32]()}
+		courseOf: intern.NewMemo[uint32, uint32]()}
 }
 
 // conn is a connection on which nothing is open.
@@ -38,7 +41,7 @@ const conn = 0xffff
 // Idle reports whether a command that mentions tokens leaves a server as it is, now and if it had no keys.
 func (r *Requests) Idle(snapshot, command uint32) bool {
 	key := behaviour.Question{Snapshot: snapshot, Command: command}
-	return r.idle.Of(key, func(key behaviour.Question) bool {
+	return intern.Of(r.idle, key, func(key behaviour.Question) bool {
 		return r.clients.SeriesInCommand(command) != 0 && r.spares(r.bare(snapshot), command) && r.spares(snapshot, command)
 	})
 }
