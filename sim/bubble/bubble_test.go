@@ -128,7 +128,7 @@ func TestALibraryHolds(t *testing.T) {
 }
 
 func TestAReleaseInTwoIsFound(t *testing.T) {
-	testenv.Long(t)
+	testenv.Longest(t)
 	two := library(1, func(m *mutex) { m.twice = true })
 	r := locktest.Breaks(t, bubble.Strategy(t, two), trace.Verdict{trace.FR}, pauses)
 	if r == nil || len(r.Violated) == 0 || !strings.Contains(text(r.Violated[0].Trace), "GET lock") {

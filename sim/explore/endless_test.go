@@ -76,11 +76,9 @@ func TestClosesWithMore(t *testing.T) {
 // believes in its majority. With crashes as well there are 1.3 million states. Where replies may be lost,
 // its timeout of 50 ms would make 240 instants of a TTL; with one of a TTL there are 26 million.
 func TestRedlockCloses(t *testing.T) {
-	testenv.Long(t)
+	testenv.Longest(t)
 	b := closing(t, "redlock")
-	if b.Faults[Crash], b.Faults[ReplyLost] = 0, 0; testenv.Whole() {
-		b.Faults[Crash], b.Faults[ReplyLost], b.Timeout = Any, Any, b.TTL
-	}
+	b.Timeout = b.TTL
 	r, err := Run(context.Background(), b, Options{Memory: 8 << 30})
 	if err != nil {
 		t.Fatal(err)

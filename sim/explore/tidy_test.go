@@ -42,11 +42,8 @@ func TestHeldRequestsAreTidied(t *testing.T) {
 		return &lateTransaction{tokenLock{rdb: nodes[0], key: key, Options: o, script: compareDelete}}
 	}
 	locks := []strategies.Strategy{strategy(t, "naive-del")}
-	if testenv.CI() {
-		locks = append(locks, late)
-	}
 	if testenv.Whole() {
-		locks = append(locks, strategy(t, "setpx-lua"), strategy(t, "setpx-watch")) // of the second, 12 million states without
+		locks = append(locks, late, strategy(t, "setpx-lua"), strategy(t, "setpx-watch")) // of the second, 12 million states without
 	}
 	for _, s := range locks {
 		b := Defaults(s)

@@ -3,7 +3,7 @@
 // There are three sizes. `go test ./...` is quick, and works on every machine: long tests run
 // some of their cases, and tests of programs that the machine lacks are skipped. With
 // LOCKSTEP_CI=1, as in continuous integration, a missing program is a failure, and long tests run
-// more cases. With LOCKSTEP_WHOLE=1, as in the larger run of continuous integration, every test
+// too. With LOCKSTEP_WHOLE=1, as in the larger run of continuous integration, every test
 // runs all of its cases. `go test -race -short`, which looks for data races, runs the fewest.
 //
 // A test binary that imports this package collects garbage less often.
@@ -32,28 +32,25 @@ func Whole() bool { return os.Getenv("LOCKSTEP_WHOLE") != "" }
 // CI reports whether tests do much, and nothing may be lacking.
 func CI() bool { return os.Getenv("LOCKSTEP_CI") != "" || Whole() }
 
-// Some reports whether case i of a long test is tried: each nth is, in continuous integration
-// twice as many, and all if tests do everything.
+// Some reports whether case i of a long test is tried: each nth is, and all if tests do everything.
 func Some(i, n int) bool {
 	switch {
 	case Whole():
 		return true
-	case CI():
-		n = (n + 1) / 2
-	case testing.Short():
+	case !CI() && testing.Short():
 		n *= 2
 	}
 	return i%n == 0
 }
 
 // Count is how many random cases a test tries: few, or many if tests do everything, and in
-// continuous integration a quarter of the way between, in the number's order of magnitude.
+// continuous integration an eighth of the way between, in the number's order of magnitude.
 func Count(few, many int) int {
 	switch {
 	case Whole():
 		return many
 	case CI():
-		return int(float64(few) * math.Sqrt(math.Sqrt(float64(many)/float64(few))))
+		return int(float64(few) * math.Pow(float64(many)/float64(few), 1./8))
 	}
 	return few
 }
@@ -76,10 +73,15 @@ func Seed(t testing.TB) uint64 {
 }
 
 // Long skips a test that `go test` has no time for.
-func Long(t testing.TB) {
+func Long(t testing.TB) { longer(t, CI(), "LOCKSTEP_CI=1") }
+
+// Longest skips a test that continuous integration has no time for, either.
+func Longest(t testing.TB) { longer(t, Whole(), "LOCKSTEP_WHOLE=1") }
+
+func longer(t testing.TB, is bool, runs string) {
 	t.Helper()
-	if !CI() {
-		t.Skip("it is long: LOCKSTEP_CI=1 runs it")
+	if !is {
+		t.Skipf("it is long: %s runs it", runs)
 	}
 }
 

@@ -85,7 +85,7 @@ func seen(r *explore.Result, c trace.Code) bool {
 // late cleanup removes the record that somebody has marked with A's token. B does so who has seen that, in the middle
 // of a cycle, once there is another record: that of the process in A's place.
 func TestDeadOnesRequests(t *testing.T) {
-	testenv.Long(t)
+	testenv.Longest(t)
 	cleanup := redis.NewScript(`local is = redis.call("GET", KEYS[1])
 		if is and redis.call("GET", KEYS[2]) == ARGV[1] .. is then return redis.call("DEL", KEYS[1], KEYS[2]) end return 0`)
 	s := custom("marks", "", steps{
@@ -117,13 +117,10 @@ func TestDeadOnesRequests(t *testing.T) {
 			}
 			return cleanup.Eval(ctx, l.rdb, []string{l.key, "mark"}, lease.Token).Err()
 		}}, forever).strategy
-	for i, faults := range []explore.Budget{
+	for _, faults := range []explore.Budget{
 		{explore.Crash: explore.Any, explore.Duplicate: 1},
 		{explore.Crash: explore.Any, explore.HoldRequest: 1},
 	} {
-		if i > 0 && !testenv.Whole() {
-			continue // the mark is the same
-		}
 		b := explore.Defaults(s)
 		b.TTL, b.Codes, b.Cycles, b.Record, b.Faults = 3*time.Second, trace.Verdict{trace.FR}, explore.Any, "lock", faults
 		r, err := explore.Run(context.Background(), b, explore.Options{})

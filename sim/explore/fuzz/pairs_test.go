@@ -203,16 +203,12 @@ var fives = []quorum{
 	{need: 3, frees: granting}, {need: 3, frees: firstAlone}, {need: 3, tells: 2}, {need: 3, blindly: true}, {need: 3, stops: true, frees: granting}, {need: 3, breaks: true}, {need: 3, token: 2},
 }
 
-// TestFaultsOnFiveServers: likewise, of locks on five servers. A search of one takes several seconds, so continuous
-// integration has one.
+// TestFaultsOnFiveServers: likewise, of locks on five servers. A search of one takes several seconds.
 func TestFaultsOnFiveServers(t *testing.T) {
-	testenv.Long(t)
+	testenv.Longest(t)
 	t.Logf("seed %d", *seed)
 	rng := rand.New(rand.NewPCG(*seed, 78))
 	for n, q := range fives {
-		if n > 0 && !testenv.Whole() {
-			break
-		}
 		q.nodes, q.tries = 5, cmp.Or(q.tries, 1)
 		of := q.subject()
 		at := settingNear(rng, of)
