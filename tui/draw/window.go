@@ -32,3 +32,11 @@ func LeftOf(rows []Line, r Rectangle, columns int) int {
 	}
 	return max(min(r.W/2, r.W-need[1]), need[0])
 }
+
+// Widest is the width of the widest of some rows.
+func Widest(rows []Line) (n int) {
+	for _, l := range rows {
+		n = max(n, l.Width())
+	}
+	return n
+}

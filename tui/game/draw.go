@@ -246,7 +246,7 @@ func (s *Game) drawMoves(c *draw.Canvas, r draw.Rectangle) {
 	for i := s.first; i < len(s.options) && i-s.first < per; i++ {
 		rows = append(rows, s.moveLine(i, i == s.first && s.first > 0 || i-s.first == per-1 && i < len(s.options)-1))
 	}
-	if half := (len(rows) + 1) / 2; len(rows) > r.H && widest(rows[:half])+widest(rows[half:])+1 <= r.W { // none stands alone beside a full column
+	if half := (len(rows) + 1) / 2; len(rows) > r.H && draw.Widest(rows[:half])+draw.Widest(rows[half:])+1 <= r.W { // none stands alone beside a full column
 		r.H = half
 	}
 	s.plan.Rows = r.H
@@ -258,13 +258,6 @@ func (s *Game) drawMoves(c *draw.Canvas, r draw.Rectangle) {
 		}
 		c.Line(x, r.Y+n%r.H, width, l.Fitted(width, s.Theme.More))
 	}
-}
-
-func widest(rows []draw.Line) (n int) {
-	for _, l := range rows {
-		n = max(n, l.Width())
-	}
-	return n
 }
 
 // moveLine is a move in the list, with a mark if there are more beyond it.

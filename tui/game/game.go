@@ -393,8 +393,13 @@ func (s *Game) Paste(text string) {
 // FooterKeys are the keys that work here, the most useful first.
 func (s *Game) FooterKeys() []key.Binding {
 	k := &s.Keys
-	do := draw.Either(s.at == none, "", k.Enter.Help().Key+" ") + "1-9" // enter does what the cursor is on
-	keys := []key.Binding{screen.Bind(do, "do it", k.Enter.Keys()...), screen.Pair(k.Up, k.Down, draw.Either(s.at == none, "choose, then "+k.Enter.Help().Key, "choose")), k.Undo}
+	do, choose, enter := "1-9", screen.Pair(k.Up, k.Down, "").Help().Key, k.Enter.Help().Key+" " // this does what the cursor is on
+	if s.at == none {
+		choose = enter + choose
+	} else {
+		do = enter + do
+	}
+	keys := []key.Binding{screen.Bind(do, "do it", k.Enter.Keys()...), screen.Bind(choose, "choose", k.Up.Keys()...), k.Undo}
 	if s.quest != nil {
 		keys = append(keys, k.Hint)
 	}

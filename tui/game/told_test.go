@@ -476,10 +476,10 @@ func TestALeaseCanPassInOneMove(t *testing.T) {
 	}
 }
 
-// Enter does nothing before the cursor is on a move: the footer names it for the cursor's keys alone.
+// Before the cursor is on a move, enter only puts it on the first: the footer says that it chooses, as the arrows do.
 func TestFooterBeforeAChoice(t *testing.T) {
 	a, _ := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
-	for _, step := range []struct{ key, want string }{{"", " 1-9 do it  ↑↓ choose, then enter"}, {"down", " enter 1-9 do it  ↑↓ choose  "}} {
+	for _, step := range []struct{ key, want string }{{"", " 1-9 do it  enter ↑↓ choose  "}, {"enter", " enter 1-9 do it  ↑↓ choose  "}} {
 		if a.Press(step.key); !strings.Contains(a.View(), step.want) {
 			t.Errorf("after %q there is no %q:\n%s", step.key, step.want, a.View())
 		}
