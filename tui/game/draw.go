@@ -10,6 +10,7 @@ import (
 	"lockstep/tui/code"
 	"lockstep/tui/draw"
 	"lockstep/tui/layout"
+	"lockstep/tui/pane"
 	"lockstep/tui/screen"
 	"lockstep/tui/tried"
 )
@@ -138,21 +139,25 @@ func (s *Game) drawClock(c *draw.Canvas, r draw.Rectangle) {
 		c.Line(r.X, r.Y, r.W, l.Fitted(r.W, s.Theme.More))
 		return
 	}
-	e, told, why := s.Run.Event(s.Pos), "", ""
+	e, number, told, why := s.Run.Event(s.Pos), "", "", ""
 	if e != nil {
-		told, why = fmt.Sprintf("#%d  %s %s", e.Seq, s.Run.Actor(e), s.Run.Text(e)), draw.Either(e.Kind == trace.KindDone, s.inVain(e.Client), "")
+		number, told = fmt.Sprintf("#%d  ", e.Seq), s.Run.Actor(e)+" "+s.Run.Text(e)
+		why = draw.Either(e.Kind == trace.KindDone, s.inVain(e.Client), "")
 	}
 	var l draw.Line
 	switch {
 	case s.now > s.State.At && s.Pos == s.Run.Last():
-		l = draw.Line{draw.Text(" "+trace.Brief(s.now)+"  ", draw.Strong), draw.Text(draw.Either(e == nil, "nothing has happened yet", "last event, at "+trace.Brief(s.State.At)+": "), draw.Plain), draw.Text(told+why, draw.Dim)}
+		l = draw.Line{draw.Text(" "+trace.Brief(s.now)+"  ", draw.Strong), draw.Text(draw.Either(e == nil, "nothing has happened yet", "last event, at "+trace.Brief(s.State.At)+": "), draw.Plain), draw.Text(number, draw.Dim), draw.Text(told+why, draw.Dim)}
 	case why != "":
-		l = draw.Line{draw.Text(" "+trace.Brief(e.At)+"  ", draw.Strong), draw.Text(told+why, draw.Plain)}
+		l = draw.Line{draw.Text(" "+trace.Brief(e.At)+"  ", draw.Strong), draw.Text(number, draw.Plain), draw.Text(told+why, draw.Plain)}
 	default:
 		return
 	}
+	if l.Width() > r.W { // the trace has its number
+		l = slices.Delete(l, len(l)-2, len(l)-1)
+	}
 	c.Fill(draw.Rect(r.X, r.Y, r.W, 1), " ", draw.Plain)
-	c.Line(r.X, r.Y, r.W, l.Fitted(r.W, s.Theme.More))
+	c.Line(r.X, r.Y, r.W, pane.ShortenedLine(l, r.W).Fitted(r.W, s.Theme.More))
 }
 
 // standing is the goal and the distance to it, in a few rows.
@@ -256,7 +261,7 @@ func (s *Game) drawMoves(c *draw.Canvas, r draw.Rectangle) {
 		if n >= r.H {
 			x, width = r.X+s.plan.Left, r.W-s.plan.Left
 		}
-		c.Line(x, r.Y+n%r.H, width, l.Fitted(width, s.Theme.More))
+		c.Line(x, r.Y+n%r.H, width, pane.ShortenedLine(l, width).Fitted(width, s.Theme.More))
 	}
 }
 

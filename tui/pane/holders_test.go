@@ -162,6 +162,16 @@ func TestEvidenceIsShortenedByWholeParts(t *testing.T) {
 			t.Errorf("%d: %q, want %q", width, got, want)
 		}
 	}
+	const forGood = "time to 1ms: n1 A: SETNX lock 1010 = 1  [lock = 1010 (no expiry)], A can go on"
+	for width, want := range map[int]string{
+		77: "time to 1ms: n1 A: SETNX lock 1010 = 1  [no expiry], A can go on",
+		63: "time to 1ms: n1 A: SETNX lock 1010  [no expiry], A can go on",
+		59: "time to 1ms: n1 A: SETNX  [no expiry], A can go on",
+	} {
+		if got := Shortened(forGood, width); got != want {
+			t.Errorf("%d: %q, want %q", width, got, want)
+		}
+	}
 	if got := Shortened("has the lock, token C1-337c, lease until 27.006s", 40); got != "has the lock, lease until 27.006s" {
 		t.Errorf("a grant: %q", got)
 	}

@@ -49,7 +49,8 @@ func Actor(r *timeline.Timeline, e *trace.Event) (name, joint string) {
 }
 
 // Shortened is an event's text that is to have room in a width: without the token of a grant, the time that a record has
-// left, the record, or how long one that expires was there, rather than cut in the midst of what matters.
+// left, the record, or how long one that expires was there, rather than cut in the midst of what matters. Of a record that doesn't
+// expire it has rather that than the value, which is the command's, its reply and its arguments.
 func Shortened(text string, width int) string {
 	if draw.Width(text) <= width {
 		return text
@@ -69,6 +70,16 @@ func Shortened(text string, width int) string {
 	}
 	if value, _, left := strings.Cut(record, " ("); left && strings.HasSuffix(record, " left)]") && draw.Width(what+"  ["+value+"]") <= width {
 		return what + "  [" + value + "]"
+	}
+	if _, behind, stays := strings.Cut(record, " (no expiry)]"); stays {
+		sent, _, _ := strings.Cut(what, " = ")
+		by := strings.LastIndex(sent, ": ") + 2
+		command, _, _ := strings.Cut(sent[by:], " ")
+		for _, what = range []string{what, sent, draw.Either(by < 2, sent, sent[:by]+command)} {
+			if what += "  [no expiry]" + behind; draw.Width(what) <= width {
+				break
+			}
+		}
 	}
 	return what
 }
