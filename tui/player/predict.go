@@ -2,6 +2,7 @@ package player
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -59,6 +60,7 @@ func (p *Player) guess(choice int) {
 		}
 	default:
 		p.quiz.Answer(p.Pos, choice-1)
+		p.scroll[panelTold] = math.MaxInt // below all words stands what came of it
 		if p.scores() {
 			p.again[q.Pos] = !p.Progress.Guess(fmt.Sprintf("%s/%s/at-%d", p.Run.Scenario, p.Run.Strategy, q.Pos), choice-1 == q.Right)
 		}

@@ -3,6 +3,7 @@ package present
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/charmbracelet/bubbles/key"
@@ -121,7 +122,10 @@ func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 		p.toggleCode()
 	case key.Matches(k, p.Keys.Teach):
 		p.rehearse()
-	case p.Run != nil && key.Matches(k, p.Keys.Forward, p.Keys.Back, p.Keys.First, p.Keys.Last, p.Keys.Violation, p.Keys.Evidence, p.Keys.Guess, p.Keys.In, p.Keys.Out):
+	case p.Run != nil && key.Matches(k, p.Keys.Guess):
+		p.Adjust(k)
+		p.scroll = math.MaxInt // the question, with what came of the key, stands below all words
+	case p.Run != nil && key.Matches(k, p.Keys.Forward, p.Keys.Back, p.Keys.First, p.Keys.Last, p.Keys.Violation, p.Keys.Evidence, p.Keys.In, p.Keys.Out):
 		p.Adjust(k)
 	}
 	return nil, screen.Outcome{}

@@ -17,6 +17,7 @@ import (
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 	"lockstep/tui/draw"
+	"lockstep/tui/player"
 	"lockstep/tui/quiz"
 	"lockstep/tui/screen"
 	"lockstep/tui/tuitest"
@@ -982,6 +983,26 @@ func TestDigitsPredict(t *testing.T) {
 		if v := a.View(); answered <= asked+1 || strings.Contains(v, question) {
 			t.Errorf("asked at %d, answered at %d, and at %d:\n%s", asked, answered, p.Pos, v)
 		}
+	}
+}
+
+// What comes of an answer is in sight at once, also where the words before the question fill the window.
+func TestAnswerIsInSight(t *testing.T) {
+	talk := "title: Own\nscript:\n  - say: " + strings.Repeat("A and B ask for the lock in turn, and work. ", 40) + "\n  - ask: What will come of this?\n    answer: verdict\n  - run: A\n"
+	a, p := openOwn(t, talk, "naive-del")
+	if v := a.View(); strings.Contains(v, "? What will come of this?") {
+		t.Fatalf("the question is in sight without scrolling:\n%s", v)
+	}
+	if a.Press("1"); !strings.Contains(a.View(), "You say: ") {
+		t.Errorf("presented:\n%s", a.View())
+	}
+	if a.Press("enter"); p.Pos == 0 {
+		t.Errorf("enter doesn't go on from the answer:\n%s", a.View())
+	}
+	alone := player.New(p.App, p.Strategy, scenarioOf(p.Library, &p.showings[0]))
+	a = tuitest.Open(t, 80, 24, p.App, alone, nil)
+	if a.Press("1"); !strings.Contains(a.View(), "You say: ") {
+		t.Errorf("in the player:\n%s", a.View())
 	}
 }
 
