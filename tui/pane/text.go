@@ -287,13 +287,7 @@ func split(bs []timeline.Breach) (bad, mild []trace.Code) {
 
 // failures keeps the violations that make a lock wrong, and not only slow.
 func failures(bs []timeline.Breach) []timeline.Breach {
-	var bad []timeline.Breach
-	for _, b := range bs {
-		if b.Code.Failure() {
-			bad = append(bad, b)
-		}
-	}
-	return bad
+	return slices.DeleteFunc(slices.Clone(bs), func(b timeline.Breach) bool { return !b.Code.Failure() })
 }
 
 // codesOf are the codes of violations, worst first and each once.

@@ -92,8 +92,8 @@ func (p *Player) story(width int, whole bool, form quiz.Form) told.Story {
 		if n.Kind == trace.NoteAsk && n.Answer != "" || n.Kind == trace.NoteMissed && p.forClass() { // it was asked before: see quiz; or it is for the author
 			continue
 		}
-		if p.Run.Past(&n, p.Pos) {
-			continue // all of them have gone on since
+		if p.Run.Past(&n, p.Pos) || p.Fresh && p.Run.Before(n.Seq) <= p.Before() {
+			continue // all of them have gone on since, or the stop before has told it
 		} else if !whole && !p.Scrolls && p.Run.Before(n.Seq) < p.Pos && len(p.shown()) > 0 {
 			continue // they have been read: what the clients think is to keep its rows where a property breaks
 		}
@@ -163,6 +163,9 @@ func (p *Player) tellEvidence(t *draw.Paragraphs, width int, whole bool) told.Pa
 	t.Lines = append(t.Lines, lines...)
 	return told.Part{From: begin + from, To: begin + to}
 }
+
+// Before is the stop before the cursor of the key that goes on.
+func (p *Player) Before() int { return p.quiz.PreviousTold(p.Pos, p.forClass()) }
 
 // more says that so many events of the evidence, or all, have no row here.
 func (p *Player) more(n int, all bool) string {

@@ -78,6 +78,8 @@ type Player struct {
 
 	Scrolls bool // the words that have no row can be scrolled to
 
+	Fresh bool // what the stop before has told is left out
+
 	Rehearsing bool // for a class that isn't there yet: the author is told what is for an author
 
 	Untold bool // the code tells no answer: it has no comments while one is to come to the question at hand, and not that which heads its file as long as any is

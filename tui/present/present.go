@@ -37,6 +37,7 @@ type Present struct {
 	teaching  bool // the app's mode before, which comes back
 	leaving   bool // the last key asked whether to end the presentation
 	rehearses bool // the room is empty: the author of a script is told what is for an author
+	led       bool // the keys that go on and back have led here: the stop before was on the screen
 	titled    bool // the last frame had the title where the diagram is else
 
 	seen map[int]trace.Verdict // by the showings that were run, what they have shown
@@ -79,7 +80,7 @@ func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 		had := p.Run
 		cmd, out := p.Player.Update(msg)
 		if p.Run != had {
-			cmd = tea.Batch(cmd, p.note(had != nil))
+			cmd, p.led = tea.Batch(cmd, p.note(had != nil)), p.backward
 		}
 		if p.backward && had == nil && p.Run != nil {
 			p.backward = false
@@ -111,8 +112,10 @@ func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 		if p.Run != nil && p.Pos == p.Run.Last() && p.at+1 == len(p.showings) {
 			p.scroll = scrolled // nothing comes: the last words stay
 		}
+		p.led = true
 		return p.goOn(), screen.Outcome{}
 	case key.Matches(k, p.Keys.PageUp, p.Keys.Undo, p.Keys.Previous):
+		p.led = true
 		return p.goBack(), screen.Outcome{}
 	case key.Matches(k, p.Keys.Compare):
 		return p.Player.Update(k)
@@ -126,7 +129,9 @@ func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 		p.Adjust(k)
 		p.scroll = math.MaxInt // the question, with what came of the key, stands below all words
 	case p.Run != nil && key.Matches(k, p.Keys.Forward, p.Keys.Back, p.Keys.First, p.Keys.Last, p.Keys.Violation, p.Keys.Evidence, p.Keys.In, p.Keys.Out):
+		was := p.Pos
 		p.Adjust(k)
+		p.led = p.led && p.Pos == was
 	}
 	return nil, screen.Outcome{}
 }
@@ -272,9 +277,23 @@ func (p *Present) Help() screen.Page {
 	}
 }
 
-// words are the narration, set for the last row of a room: with the opening of a lesson before it and
-// its closing behind it, and evidence and gaps as far as there are rows.
+// words are the narration, set for the last row of a room: where not all of it has room in so many rows, without that which the slide
+// before has told; the closing, which sums up, goes last.
 func (p *Present) words(width, rows int) []draw.Line {
+	all := p.allWords(width, rows, true)
+	if rows == 0 || len(all) <= rows || p.Run == nil || p.Pos == 0 || !p.led {
+		return all
+	}
+	p.Fresh = true
+	defer func() { p.Fresh = false }()
+	if all = p.allWords(width, rows, true); len(all) > rows && p.Before() >= p.Run.Told() {
+		all = p.allWords(width, rows, false)
+	}
+	return all
+}
+
+// allWords have the opening of a lesson before the narration and, if asked for, its closing behind it, and evidence and gaps as far as there are rows.
+func (p *Present) allWords(width, rows int, closes bool) []draw.Line {
 	t := draw.Paragraphs{Width: width}
 	s := &p.showings[p.at]
 	if p.Run == nil {
@@ -297,7 +316,7 @@ func (p *Present) words(width, rows int) []draw.Line {
 		}
 		t.Lines = append(t.Lines, bold)
 	}
-	if p.Pos >= p.Run.Told() && s.Closing != "" {
+	if closes && p.Pos >= p.Run.Told() && s.Closing != "" {
 		t.Gap()
 		t.Add(draw.Strong, "", s.Closing)
 	}

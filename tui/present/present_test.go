@@ -986,6 +986,36 @@ func TestDigitsPredict(t *testing.T) {
 	}
 }
 
+// Where rows are few, a slide leaves out what the one before has told, so that a run with three kinds of violations takes few keys. Who has come
+// there by another key is told all.
+func TestSlideTellsWhatIsNew(t *testing.T) {
+	all, err := scenarios.LoadPlaylist(playlist(t, "lesson pauses 1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := New(tuitest.RealApp(screen.NewLibrary(), tuitest.PlainTheme(false)), all)
+	a := tuitest.Open(t, 80, 24, p.App, p, nil)
+	const check, closing = "No check in A, made just before the write", "A sleeps past its lease inside the critical section"
+	last, keys := "", 0
+	for ; !p.ended(); keys++ {
+		last = tuitest.Unwrapped(a.View())
+		a.Press("enter")
+		a.View() // it counts the lines without rows
+	}
+	end := tuitest.Unwrapped(a.View())
+	if keys > 10 || !strings.Contains(last, tuitest.Unwrapped(check)) || strings.Contains(end, tuitest.Unwrapped(check)) || !strings.Contains(end, tuitest.Unwrapped(closing)) {
+		t.Errorf("after %d keys:\n%s", keys, a.View())
+	}
+	a.Press("left right end")
+	if v := tuitest.Unwrapped(a.View()); p.beyond == 0 || !strings.Contains(v, tuitest.Unwrapped(check)) {
+		t.Errorf("by events:\n%s", a.View())
+	}
+	a.Send(tea.WindowSizeMsg{Width: 200, Height: 60})
+	if a.Press("pgup enter"); !strings.Contains(tuitest.Unwrapped(a.View()), tuitest.Unwrapped(check)) {
+		t.Errorf("in a large window:\n%s", a.View())
+	}
+}
+
 // What comes of an answer is in sight at once, also where the words before the question fill the window.
 func TestAnswerIsInSight(t *testing.T) {
 	talk := "title: Own\nscript:\n  - say: " + strings.Repeat("A and B ask for the lock in turn, and work. ", 40) + "\n  - ask: What will come of this?\n    answer: verdict\n  - run: A\n"
