@@ -35,8 +35,8 @@ func (a *Advice) Rest(scenarios []string, outcome Outcome) Rest {
 	return rest
 }
 
-// Text puts the recommendation into sentences, the most important first: what to use, on which conditions or instead of what, and
-// why. The details are for those who want to know more: as a whole they have the reasons, too. Scenarios have the names that the reader
+// Text puts the recommendation into sentences, the most important first: what to use, what to do for that, on which conditions or instead
+// of what, and why. The details are for those who want to know more: as a whole they have the reasons, too. Scenarios have the names that the reader
 // finds them by.
 func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) string, whole bool) (said, details []string) {
 	if a.Lock.Name == "" {
@@ -59,11 +59,11 @@ func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) st
 			said = append(said, or)
 		}
 		cure := a.Instead[0].answer(0)
-		details = []string{cure.limits, a.saves(rest)}
+		details = []string{a.saves(rest)}
 		if whole { // a list of the runs has the numbers, too
 			details = slices.Insert(details, 0, a.counted(rest))
 		}
-		return slices.Concat(said, []string{sentence(cure.remedy)}, why, alternatives), details
+		return slices.Concat(said, []string{sentence(cure.remedy), helps, cure.limits}, why, alternatives), details
 	}
 	said = append(said, a.Unspoken(rest, outcome, name, whole)...)
 	if a.guards() {
@@ -85,7 +85,7 @@ func (a *Advice) Shows() int {
 	if a.Enough {
 		return 1
 	}
-	return 1 + pick(a.Cured() != "", 1, len(a.Instead)) + pick(a.orElse() != "", 1, 0) + pick(a.fenced() != nil, 1, 0)
+	return 1 + pick(a.Cured() != "", 3, len(a.Instead)) + pick(a.orElse() != "", 1, 0) + pick(a.fenced() != nil, 1, 0)
 }
 
 // fenced is the lock with tokens that comes nearest where the resource checks them, and loses their counter in a failover: nil if there is none.
@@ -217,7 +217,7 @@ func (r *Rest) toCome() string {
 	return fmt.Sprintf("%d of the runs that no question is about %s still to come", r.Pending, pick(r.Pending == 1, "is", "are"))
 }
 
-// fails says after what every lock fails, by the answers, to what that comes, and what that which makes one enough changes.
+// fails says after what every lock fails, by the answers, and to what that comes.
 func (a *Advice) fails() string {
 	mishaps, _ := a.Mishaps(slices.DeleteFunc(slices.Clone(a.Runs), func(r Run) bool { return len(r.Broken) == 0 }))
 	for i, m := range mishaps {
@@ -227,11 +227,11 @@ func (a *Advice) fails() string {
 	if damage := a.damage(); damage != "" {
 		text += ", so that " + damage
 	}
-	if a.Cured() != "" {
-		text += ". The key makes that harmless, as far as the same thing is done twice; it does nothing for a change that is computed from what was read, such as a new balance"
-	}
 	return text + "."
 }
+
+// helps says for what the idempotency key is good, and for what not.
+const helps = "The key makes it harmless that the same thing is done twice; it does nothing for a change that is computed from what was read, such as a new balance."
 
 // counted is in how many runs a lock fails that isn't enough, and in how many of those that does no harm with that which makes it enough: the
 // runs that are listed are its own.

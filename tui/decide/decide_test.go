@@ -612,9 +612,12 @@ func TestWhatHasNoRoomIsAnnounced(t *testing.T) {
 
 // countedBelow are the numbers in the row below a list: of runs of the answers, of others, and of those of the others that fail.
 func countedBelow(v string) (counted [3]int, said bool) {
-	m := regexp.MustCompile(`\n   … below: (?:(\d+) more runs? of your answers)?(?:; )?(?:(\d+) others?, (none|\d+) fails?)?\n`).FindStringSubmatch(v)
+	m := regexp.MustCompile(`\n   … below: (?:(\d+) more runs? of your answers)?(?:; )?(?:(\d+) others?(?:,? (none|\d+|) ?fails?)?)?\n`).FindStringSubmatch(v)
 	if m == nil {
 		return counted, false
+	}
+	if m[2] != "" && m[3] == "" { // all of them fail
+		m[3] = m[2]
 	}
 	for i := range counted {
 		counted[i], _ = strconv.Atoi(m[i+1])

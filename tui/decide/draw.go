@@ -19,10 +19,10 @@ type layout struct {
 }
 
 // The rows of the list of runs that the recommendation leaves to it: before there are any runs, while the reader is
-// at the questions, where a large window leaves a quarter of it, and while at the runs, with those that tell of one of them.
+// at the questions, where a large window leaves a sixth of it, and while at the runs, with those that tell of one of them.
 const (
 	noRuns      = 0
-	leastRuns   = 6
+	leastRuns   = 4
 	leastListed = 8
 	leastDetail = 5
 	fewest      = 6 // rows that the list keeps where a run takes many to tell of
@@ -45,7 +45,7 @@ func arrange(w, h, lock, least int) layout {
 // Draw draws the questions, the lock and the runs.
 func (d *Decide) Draw(c *draw.Canvas, r draw.Rectangle) {
 	a, waiting := d.advice()
-	least, room := max(leastRuns, r.H/4), r.H // the text is scrolled, and the runs that show it stay in sight
+	least, room := max(leastRuns, r.H/6), r.H // the text is scrolled, and the runs that show it stay in sight
 	switch {
 	case d.toAsk() > 0:
 		least = noRuns
@@ -305,13 +305,14 @@ func countOthers(runs []advice.Run) string {
 			failed++
 		}
 	}
+	fail := draw.Either(failed == 1, "fails", "fail")
 	switch failed {
+	case len(runs):
+		return text + " " + fail
 	case 0:
 		return text + ", none fails"
-	case 1:
-		return text + ", 1 fails"
 	}
-	return text + fmt.Sprintf(", %d fail", failed)
+	return fmt.Sprintf("%s, %d %s", text, failed, fail)
 }
 
 // below counts the runs below those in sight: it keeps apart those that decide and those that no question is about.
