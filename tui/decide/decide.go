@@ -360,6 +360,6 @@ func (d *Decide) Help() screen.Page {
 		Keys: append([]key.Binding{screen.As(k.Up, "row above"), screen.As(k.Down, "row below"), screen.As(k.Back, "answer to the left"), screen.As(k.Forward, "answer to the right"), screen.Bind("1-3", "that answer, and on", k.Guess.Keys()[:3]...),
 			k.PageUp, k.PageDown, screen.As(k.First, "first question"), screen.As(k.Last, "last run"), screen.As(k.Enter, "next question; then the runs; or play"), screen.As(k.Evidence, "the claims about it"), d.clearing()}, k.Always()...),
 		Words: d.words(), Prose: true,
-		Signs: append([]draw.Sign{{g.Granted + "ok", "nothing broke"}, {g.Mild + "OV", "something broke, and by your answers that does no harm"}, {g.Bad + "SW", "something broke, and by your answers that does harm, as long as there is no idempotency key; in red only where that decides"}, {"?", "a question that isn't answered yet"}}, screen.CodeSigns()...),
+		Signs: append([]draw.Sign{{g.Granted + "ok", "nothing broke"}, {g.Mild + "OV", "something broke, and by your answers that does no harm: the list of all runs, which knows no answers, may have " + g.Bad + "OV"}, {g.Bad + "SW", "something broke, and by your answers that does harm, as long as there is no idempotency key; in red only where that decides"}, {"?", "a question that isn't answered yet"}}, screen.CodeSigns()...),
 	}
 }

@@ -878,6 +878,22 @@ func TestSignsAreExplained(t *testing.T) {
 	}
 }
 
+// Where the answers make a failure harmless, the words on it have the sign that it has in the list of all runs, which knows no answers.
+func TestOtherSignIsSaid(t *testing.T) {
+	a, _ := open(t, 80, 24)
+	a.Press("home 2 down 2 down 1")
+	_ = a.View() // lists the runs
+	const elsewhere = "In the list of all runs it is ✗OV, whatever your answers."
+	a.Press("enter")
+	if v := a.View(); !strings.Contains(v, "▸ ~OV   A pause outlives the lease") || !strings.Contains(tuitest.Unwrapped(v), tuitest.Unwrapped(elsewhere)) {
+		t.Errorf("of ~OV:\n%s", v)
+	}
+	a.Press("down down")
+	if v := a.View(); strings.Contains(tuitest.Unwrapped(v), tuitest.Unwrapped("In the list of all runs")) {
+		t.Errorf("of ok:\n%s", v)
+	}
+}
+
 // Each heading of the list leaves room in the least window for which of its runs are in sight.
 func TestHeadingsHaveTheirPlace(t *testing.T) {
 	d := New(tuitest.HandmadeApp(screen.NewLibrary(), tuitest.PlainTheme(false)))

@@ -614,6 +614,9 @@ func (d *Decide) detail(i int, a *advice.Advice, width int) []draw.Line {
 	if why := a.Follows(run); why != "" {
 		head += ". " + why
 	}
+	if elsewhere := cell.Badge(&d.Theme.Glyphs).Text; len(run.Broken) == 0 && elsewhere != d.badge(i, len(a.Runs)).Text {
+		head += " In the list of all runs it is " + elsewhere + ", whatever your answers."
+	}
 	t.Add(draw.Strong, "", head)
 	t.Add(draw.Plain, "", sc.Because(run.Strategy)+d.saidOf(sc.ExpectsLike(run.Strategy), &a.Lock))
 	return t.Lines

@@ -261,7 +261,7 @@ func (m *Runs) Help() screen.Page {
 			screen.As(k.First, "first scenario"), screen.As(k.Last, "last scenario"), screen.As(k.Violation, "next failure of this lock"),
 		}, k.Always()...),
 		Signs: []draw.Sign{
-			{g.Granted + "ok", "nothing broke"}, {"(ok)", "nothing broke here; elsewhere the lock fails, in a run that it has to withstand whatever its use"}, {g.Mild + "BD", "reported, but no failure"}, {g.Bad + "DG", "broken"},
+			{g.Granted + "ok", "nothing broke"}, {"(ok)", "nothing broke here; elsewhere the lock fails, in a run that it has to withstand whatever its use"}, {g.Mild + "BD", "reported, but no failure"}, {g.Bad + "DG", "broken, whatever the use: the advice on a lock has " + g.Mild + " where your answers make it harmless"},
 			{"?", "behind a verdict: not what the scenario expects"}, {g.Wants + g.Wants, "not run yet"},
 		},
 	}
