@@ -24,6 +24,9 @@ var Terms = []Word{
 	{"thinks", "in the diagram, the row of a client's belief: that it wants the lock, has it, or had it longer than its lease"},
 	{"broken", "in the diagram, the row of the violations, each at the instant at which it is complete; those for which there is no room stand behind the one before"},
 	{"lapse", "the instant at which a client's own clock says that its lease is over; the client may not look. It counts from before it sent its command, and some locks take off a margin for clocks that drift: the lease is over before the record is gone"},
+	{"drift", "the difference that builds up between two clocks that run at slightly different rates. A lock that heeds it takes a little off its lease: \"10s less 102ms for drift\" is 1 % of the TTL and 2 ms, as in Redlock"},
+	{"ladder", "the view of a run with a row for each event and a column for each client and server, and arrows from who sends to who receives; in a narrow window the key for the next view leads to it"},
+	{"lock gone", "in brackets behind an event: it has removed the record under the key lock, or the record has expired. Behind one that stores or moves it stands the record with the time that it has left"},
 	{"probe", ProbeAsks + ". It tells a lock that is blocked for ever from one that is free"},
 	{"n1", "the first Redis server; n2, n3 and so on are further ones, and n1r1 is the first replica of n1"},
 	{"pivot", "the server whose record completes a majority: n1 of one, n3 of five"},
@@ -96,7 +99,6 @@ func (w Word) OfDiagram() bool { return strings.HasPrefix(w.Meaning, "in the dia
 // Background are words of the field, and of advice and titles, that screens use where they need no
 // help: explain knows them, and the help of screens leaves them out.
 var Background = []Word{
-	{"drift", "the difference that builds up between two clocks that run at slightly different rates. A lock that heeds it takes a little off its lease: \"10s less 102ms for drift\" is 1 % of the TTL and 2 ms, as in Redlock"},
 	{"misfortune", "all that a scenario lets go wrong, in its order: another lock under the same misfortune meets the same pauses, crashes and losses at the same places of its protocol"},
 	{"seed", "the number from which a run draws its tokens and its random delays; the same seed and the same schedule give the same run, byte for byte (--seed)"},
 	{"ok", "the verdict of a run in which no property broke. It says nothing of other runs, and recommends no lock"},
@@ -104,7 +106,7 @@ var Background = []Word{
 	{"work", "the time between a client's read of the resource and its write, spent waiting for another service, such as a database. It passes while the client is paused, too: one that is paused for 10s in its 2s of work finds it done when it goes on"},
 	{"level", "a task of the game (lockstep play): a lock to break, with the violation to reach and the faults that are allowed"},
 	{"goal", "the violation that a level of the game is to reach"},
-	{"lesson", "a part of the course (lockstep course): a ladder of locks in which each answers the failure of the one before"},
+	{"lesson", "a part of the course (lockstep course): some locks in a row, of which each answers the failure of the one before"},
 	{"matrix", "the table of all runs: each lock under each scenario (lockstep matrix)"},
 	{"quorum", "the number of servers whose agreement counts: of a lock on several servers, a majority of them"},
 	{"Redlock", "the algorithm that locks on several independent servers: a client holds the lock if a majority has stored its record in much less time than the lease lasts"},

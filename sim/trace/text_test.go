@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -106,6 +107,19 @@ func TestSourceIsOfThisCall(t *testing.T) {
 		}
 		if s.Apply(&e); s.Clients[0].Source.Line != step.now {
 			t.Errorf("after %s, event %d, it stands on line %d, not %d", step.kind, i+1, s.Clients[0].Source.Line, step.now)
+		}
+	}
+}
+
+// Words that stand on screens without an explanation are in the help of those screens.
+func TestWordsOfStatusAndFooterAreTerms(t *testing.T) {
+	for text, want := range map[string]string{
+		" 2ms  #6   A has the lock, lease until 9.898s (10s less 102ms for drift)": "drift",
+		" 2ms  #10 of 49  n1 evicts  [lock gone]":                                  "lock gone",
+		" enter go on  v ladder  ? help":                                           "ladder",
+	} {
+		if words := TermsIn(text); !slices.ContainsFunc(words, func(w Word) bool { return w.Name == want }) {
+			t.Errorf("%q: %v", text, words)
 		}
 	}
 }
