@@ -1112,6 +1112,26 @@ script:
 	}
 }
 
+// Who steps on by events from the first of two questions has that one before the room until it is answered or passed, and then the second.
+func TestSecondQuestionWaits(t *testing.T) {
+	const talk = "title: Own\nscript:\n  - say: B comes.\n  - run: B\n    to: work\n  - ask: Who believes?\n    answer: holders\n  - ask: Whose record is it?\n    answer: record\n  - run: A\n"
+	for _, key := range []string{"2", "enter"} {
+		a, p := openOwn(t, talk, "naive-del")
+		a.Press("right right")
+		at := p.Pos
+		if v := tuitest.Unwrapped(a.View()); at != 2 || !strings.Contains(v, "Who believes?") || strings.Contains(v, "Whose record is it?") {
+			t.Errorf("at %d:\n%s", at, a.View())
+		}
+		a.Press(key)
+		if v := tuitest.Unwrapped(a.View()); p.Pos != at || !strings.Contains(v, "Whose record is it? 1 no client's record") {
+			t.Errorf("%s: at %d:\n%s", key, p.Pos, a.View())
+		}
+		if a.Press("enter"); p.Pos == at {
+			t.Errorf("%s: it stays at %d:\n%s", key, at, a.View())
+		}
+	}
+}
+
 // While a further question is to be answered at an instant nothing is said of who believes that it has the lock: that may be its answer.
 func TestNextAnswerIsNotSaidBelowTheDiagram(t *testing.T) {
 	a, _ := openOwn(t, `title: A sleeps longer than its lease

@@ -83,19 +83,28 @@ func (z *Quiz) OnlyFew() {
 // of events, and so the questions have none.
 func (z *Quiz) Stay() { z.stays = true }
 
-// At is the question that is asked at a position, or nil: of several that a script asks there the first without an answer, and else
-// the one that was asked last. None is asked while an answer is still to be told there.
+// At is the question that is asked at a position, or nil: of several that a script asks there, or that a room has been asked before, the
+// first without an answer, and else the one that was asked last. None is asked while an answer is still to be told there.
 func (z *Quiz) At(pos int) (at *timeline.Question) {
 	if z.More(pos) {
 		return nil
 	}
+	var open *timeline.Question
 	for i := range z.all {
-		switch q := &z.all[i]; {
-		case q.Pos == pos && !z.answered(q):
-			return q
-		case q.Pos == pos || z.stays && q.Pos < pos && pos < q.Until:
-			at = q
+		q := &z.all[i]
+		if q.Pos != pos && !(z.stays && q.Pos < pos && pos < q.Until) {
+			continue
 		}
+		switch at = q; {
+		case z.answered(q):
+		case q.Pos == pos:
+			return q
+		case open == nil:
+			open = q
+		}
+	}
+	if open != nil {
+		return open
 	}
 	return at
 }
@@ -126,7 +135,7 @@ func (z *Quiz) GoOn(pos int) (more bool) {
 	}
 	if q := z.Open(pos); q != nil {
 		z.guesses[idOf(q)] = None
-		if z.Open(pos) != nil && q.Pos == pos {
+		if z.Open(pos) != nil {
 			return true
 		}
 	}
