@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"lockstep/sim/timeline"
 	"lockstep/tui/draw"
 )
 
@@ -60,4 +61,13 @@ func (s *Script) lines(first, last int) string {
 		text = fmt.Sprintf("%d to %d and %s", s.First, s.Last, text)
 	}
 	return "  lines " + text
+}
+
+// Signs explains the mark beside a line of the code, as it is where the first two clients stand at one.
+func Signs(g *draw.Glyphs, run *timeline.Timeline) []draw.Sign {
+	names := "AB"
+	if run != nil {
+		names = strings.Join(draw.ShortNames(run.Clients[:min(2, len(run.Clients))]), "")
+	}
+	return []draw.Sign{{names + g.Pointer, "beside a line of the code: the clients that stand there, at the command that they send next or whose reply they await"}}
 }

@@ -15,6 +15,7 @@ import (
 	"lockstep/sim"
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
+	"lockstep/tui/code"
 	"lockstep/tui/draw"
 	"lockstep/tui/layout"
 	"lockstep/tui/levels"
@@ -393,11 +394,10 @@ func (s *Game) Paste(text string) {
 // FooterKeys are the keys that work here, the most useful first.
 func (s *Game) FooterKeys() []key.Binding {
 	k := &s.Keys
-	do, choose, enter := "1-9", screen.Pair(k.Up, k.Down, "").Help().Key, k.Enter.Help().Key+" " // this does what the cursor is on
+	enter, arrows := k.Enter.Help().Key+" ", screen.Pair(k.Up, k.Down, "").Help().Key
+	do, choose := enter+"1-9", arrows // enter does what the cursor is on
 	if s.at == none {
-		choose = enter + choose
-	} else {
-		do = enter + do
+		do, choose = "1-9", enter+arrows
 	}
 	keys := []key.Binding{screen.Bind(do, "do it", k.Enter.Keys()...), screen.Bind(choose, "choose", k.Up.Keys()...), k.Undo}
 	if s.quest != nil {
@@ -431,7 +431,7 @@ func (s *Game) Help() screen.Page {
 			k.Undo, k.Redo, screen.As(k.Previous, "branch before"), screen.As(k.Next, "branch after"), screen.As(k.First, "the beginning"), screen.As(k.Scenario, "the levels"),
 			screen.As(k.Copy, "copy the schedule"), k.Export, k.Save, screen.As(k.Play, "replay it so far"), screen.As(k.Violation, "to the violation"), screen.As(k.Evidence, "round the evidence"),
 			screen.As(k.View, "the next view, named beside the key"), k.In, k.Out},
-		Signs: append(pane.Legend(&s.Theme.Glyphs, s.Run), screen.CodeSigns()...),
+		Signs: slices.Concat(pane.Legend(&s.Theme.Glyphs, s.Run), code.Signs(&s.Theme.Glyphs, s.Run), screen.CodeSigns()),
 	}
 	if s.quest != nil {
 		p.About += " This is " + screen.BoundsText(s.bounds) + ". Hints come from a search of all that can follow. They lead to the goal by the least schedule: " +

@@ -28,8 +28,7 @@ func Legend(g *draw.Glyphs, r *timeline.Timeline) []draw.Sign {
 		_, of := Lane{Lane: timeline.Lane{Kind: timeline.Majority}}.label(r.Trace)
 		signs = append(signs, draw.Sign{of, fmt.Sprintf("the rows of the %d servers in one, where rows are few: the client whose record is on %d of them, or more", len(r.Nodes), r.Need)})
 	}
-	return append(signs, draw.Sign{"1 2", "how many clients believe; where 2 stand out, both leases run or both are inside; on the axis: the events that prove a violation"}, draw.Sign{g.Here, "you are here"},
-		draw.Sign{strings.Join(draw.ShortNames(clients[:min(2, len(clients))]), "") + g.Pointer, "beside a line of the code: the clients that stand there, at the command that they send next or whose reply they await"})
+	return append(signs, draw.Sign{"1 2", "how many clients believe; where 2 stand out, both leases run or both are inside; on the axis: the events that prove a violation"}, draw.Sign{g.Here, "you are here"})
 }
 
 // frameSigns explains the glyphs around bars and marks, which a reader can do without rather than without those.

@@ -13,6 +13,7 @@ import (
 
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
+	"lockstep/tui/code"
 	"lockstep/tui/draw"
 	"lockstep/tui/find"
 	"lockstep/tui/ladder"
@@ -842,6 +843,6 @@ func (p *Player) Help() screen.Page {
 			screen.As(k.Compare, "compare two locks"), screen.As(k.Sandbox, "your turn from here"), screen.As(k.Explore, "search all schedules"), k.Export, k.NextStep, screen.As(k.Present, "present the lesson"), screen.As(k.View, "who held it, then the ladder, the trace and the state"), k.Source, k.In, k.Out, screen.As(k.Search, "search the trace"), k.Match, k.MatchBack,
 			screen.As(k.Filter, "filter the trace"), k.Pane, k.Up, k.Down, k.PageUp, k.PageDown,
 		}, k.Always()...),
-		Signs: append(pane.Legend(&p.Theme.Glyphs, p.Run), screen.CodeSigns()...),
+		Signs: slices.Concat(pane.Legend(&p.Theme.Glyphs, p.Run), code.Signs(&p.Theme.Glyphs, p.Run), screen.CodeSigns()),
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"lockstep/scenarios/site"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
-	"lockstep/tui/pane"
 	"lockstep/tui/picker"
 	"lockstep/tui/player"
 	"lockstep/tui/screen"
@@ -105,17 +104,8 @@ func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 	case key.Matches(k, p.Keys.Close):
 		return nil, p.leave(leaving, scrolled)
 	case key.Matches(k, p.Keys.Enter, p.Keys.Play, p.Keys.PageDown, p.Keys.Next):
-		if scrolled < p.beyond { // nothing that is said is passed over
-			p.scroll = min(scrolled+max(p.page-2, 1), p.beyond)
-			return nil, screen.Outcome{}
-		}
-		if p.Run != nil && p.Pos == p.Run.Last() && p.at+1 == len(p.showings) {
-			p.scroll = scrolled // nothing comes: the last words stay
-		}
-		p.led = true
-		return p.goOn(), screen.Outcome{}
+		return p.readOn(scrolled), screen.Outcome{}
 	case key.Matches(k, p.Keys.PageUp, p.Keys.Undo, p.Keys.Previous):
-		p.led = true
 		return p.goBack(), screen.Outcome{}
 	case key.Matches(k, p.Keys.Compare):
 		return p.Player.Update(k)
@@ -196,7 +186,20 @@ func (p *Present) site() (map[string][]byte, error) {
 	return all, nil
 }
 
-// goOn is the one key: to the next stop of the run, and from its end to the next run.
+// readOn is the one key: to the words for which there was no row, as nothing that is said is passed over, and then on.
+func (p *Present) readOn(scrolled int) tea.Cmd {
+	if scrolled < p.beyond {
+		p.scroll = min(scrolled+max(p.page-2, 1), p.beyond)
+		return nil
+	}
+	if p.Run != nil && p.Pos == p.Run.Last() && p.at+1 == len(p.showings) {
+		p.scroll = scrolled // nothing comes: the last words stay
+	}
+	p.led = true
+	return p.goOn()
+}
+
+// goOn goes to the next stop of the run, and from its end to the next run.
 func (p *Present) goOn() tea.Cmd {
 	switch {
 	case p.Awaited(), p.Run != nil && p.Advance(): // a run that isn't there yet is not passed over
@@ -214,6 +217,7 @@ func (p *Present) ended() bool {
 }
 
 func (p *Present) goBack() tea.Cmd {
+	p.led = true
 	switch {
 	case p.Run != nil && p.Retreat():
 		return nil
@@ -273,7 +277,7 @@ func (p *Present) Help() screen.Page {
 		Keys: append([]key.Binding{screen.As(k.Enter, "go on"), screen.As(k.Play, "go on"), screen.As(k.PageDown, "go on"), screen.As(k.Next, "go on"),
 			screen.As(k.PageUp, "go back"), screen.As(k.Undo, "go back"), screen.As(k.Previous, "go back"), screen.As(k.Source, "code on and off"),
 			screen.As(k.Teach, "rehearse: the notes for a script's author, marked ~, on and off"), screen.As(k.Guess, "predict the answer"), k.Up, k.Down, k.Back, k.Forward, k.First, k.Last, k.Violation, k.Evidence, screen.As(k.Compare, "beside another lock"), k.Export, k.In, k.Out}, k.Always()...),
-		Signs: append(pane.Legend(&p.Theme.Glyphs, p.Run), screen.CodeSigns()...),
+		Signs: p.Player.Help().Signs,
 	}
 }
 
