@@ -26,6 +26,8 @@ type tokenLock struct {
 	refused func(l *tokenLock, mine string) error // after a refusal; nil: nothing more
 	script  *redis.Script                         // that releases
 	draws   int                                   // further tokens that Acquire draws
+	marks   bool                                  // it keeps in mind
+	lost    bool                                  // that a lease of its own was lost
 }
 
 func (l *tokenLock) stored(token string) string {
@@ -53,7 +55,9 @@ func (l *tokenLock) Acquire(ctx context.Context) (*strategies.Lease, error) {
 }
 
 func (l *tokenLock) Release(ctx context.Context, lease *strategies.Lease) error {
-	return held(l.script.Run(ctx, l.rdb, []string{l.key}, l.stored(lease.Token)).Int())
+	err := held(l.script.Run(ctx, l.rdb, []string{l.key}, l.stored(lease.Token)).Int())
+	l.lost = l.lost || l.marks && errors.Is(err, strategies.ErrNotHeld)
+	return err
 }
 
 // greatest deletes a record whose token is not the greater one.
@@ -175,5 +179,24 @@ func TestNamesMatterWithinBounds(t *testing.T) {
 			}
 			t.Log(f)
 		})
+	}
+}
+
+// TestNamesMatterLate: so does a search of a lock that looks into tokens only where few histories come to.
+func TestNamesMatterLate(t *testing.T) {
+	s := tokenStrategy(tokenLock{marks: true, refused: func(l *tokenLock, mine string) error {
+		if l.lost {
+			return takeOverOfTheSameEnd(l, mine)
+		}
+		return nil
+	}})
+	s.Scripts = nil // so that the first release takes longer
+	b := Bounds{Strategy: s, Clients: 2, Cycles: 2, TTL: 12 * time.Second, Faults: Budget{Crash: 1, Pause: 1}, Codes: trace.Verdict{trace.DG}, Remembers: true}
+	r, err := Run(t.Context(), b, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := r.Finding(trace.DG); f.Answer != NotDecided || !strings.Contains(f.String(), "the lock compares tokens otherwise than for equality") {
+		t.Errorf("%s: %s", f.Code, f)
 	}
 }

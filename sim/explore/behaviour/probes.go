@@ -254,7 +254,7 @@ func (f *finder) candidate(at uint32) candidate {
 		all = readings.Numbered(all, h.client)
 		if h.seen.Kind == SawReply {
 			text := *f.k.Replies.Value(uint32(h.seen.Value))
-			class, rough := f.class(text)
+			class, rough := readings.Class(text, f.k.tokenAt)
 			place, roughly, all = append(place, class...), append(roughly, rough...), append(all, text...)
 		} else {
 			all = readings.Numbered(append(all, ' '), h.seen.Value)
@@ -279,22 +279,6 @@ func (f *finder) candidate(at uint32) candidate {
 	c.place, c.roughly, c.everything = string(place), string(roughly), string(all)
 	c.kept, c.state = c.kept+c.place, c.state+c.place
 	return c
-}
-
-// class is a reply without tokens and, if it is no single integer, large numbers; and roughly, what
-// is no short answer counts by its first character.
-func (f *finder) class(text string) (class, roughly string) {
-	roughly = text
-	if strings.HasPrefix(text, "$") && !strings.HasPrefix(text, "$-") || len(text) > 8 {
-		roughly = text[:1]
-	}
-	if strings.HasPrefix(text, ":") && len(text) <= 8 {
-		return text, roughly
-	}
-	if text = readings.Masked(text, f.k.tokenAt); len(text) > readings.LongText {
-		return text[:1], roughly
-	}
-	return text, roughly
 }
 
 // probeServers probes the lives of keys, and the time, at which servers have answered questions

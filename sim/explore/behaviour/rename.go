@@ -147,10 +147,9 @@ func (s *Servers) Rename(id uint32, r *naming.Renaming) uint32 {
 	return s.ID(s.Snapshot(id).Renamed(func(text string) string { return s.clients.text(text, r) }, r.Conn))
 }
 
-// Alike does everything once more that the first n clients and the servers were seen to do:
-// with tokens that provoke a difference (see [Servers.Retold]), with the clients' names
-// exchanged, and with those of the series of each. It fails with [Unlike] if that makes a
-// difference. The histories are those that the search has reached.
+// Alike does everything once more that the first n clients and the servers were seen to do: with tokens that provoke a
+// difference (see [Servers.Retold]), with the clients' names exchanged, and with those of the series of each. It fails
+// with [Unlike] if that makes a difference. The histories are those that the search has reached.
 func (s *Servers) Alike(histories []uint32, n int) error {
 	if err := s.Retold(math.MaxInt); err != nil {
 		return err
@@ -165,19 +164,18 @@ func (s *Servers) Alike(histories []uint32, n int) error {
 			}
 		}
 		text := func(text string) string { return s.clients.text(text, r) }
-		if err := s.unlike(s, uint32(s.answers.Len()), text, r.Conn); err != nil {
+		if err := s.unlike(s, s.tellingAnswers(math.MaxInt), text, r.Conn); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// unlike executes what was executed in the search, up to the nth command, once more on other
-// servers, under other names, and fails with [Unlike] unless what follows differs in nothing but
-// names.
-func (s *Servers) unlike(other *Servers, n uint32, text func(string) string, conn func(int) int) error {
+// unlike executes some of what was executed in the search once more on other servers, under other names, and fails
+// with [Unlike] unless what follows differs in nothing but names.
+func (s *Servers) unlike(other *Servers, answers []uint32, text func(string) string, conn func(int) int) error {
 	renamed := func(id uint32) uint32 { return other.ID(s.Snapshot(id).Renamed(text, conn)) }
-	for id := uint32(1); id <= n; id++ {
+	for _, id := range answers {
 		entry := s.answers.Entries.At(id)
 		q, was := entry.Key, entry.Value
 		is, err := other.Run(Question{Snapshot: renamed(q.Snapshot), Conn: uint16(conn(int(q.Conn))), Command: other.commands.ID(text(*s.commands.Value(q.Command)))})

@@ -2,22 +2,25 @@ package behaviour
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
 	"lockstep/sim/explore/driver"
+	"lockstep/sim/explore/intern"
 	"lockstep/sim/explore/naming"
+	"lockstep/sim/explore/readings"
 	"lockstep/sim/trace"
 )
 
-// Retold runs what clients and servers were seen to do once more with tokens of other texts, up
-// to so many operations and commands, for each way to choose them in [naming.Disguises]. It fails with
-// [Unlike] if anything but these texts differs then: the lock, or a script of its, looks into
-// tokens. It must not be called while workers run.
-func (s *Servers) Retold(most int) (err error) {
+// Retold runs what clients and servers were seen to do once more with tokens of other texts: so many first operations
+// and commands and a few of each kind, for each way to choose tokens in [naming.Disguises]. It fails with [Unlike] if
+// anything but these texts differs then: the lock looks into tokens. It must not be called while workers run.
+func (s *Servers) Retold(first int) (err error) {
 	spare := make([][]*driver.Driver, len(s.clients.cfg.Clients)+1)
+	outcomes, answers := s.clients.tellingOutcomes(first), s.tellingAnswers(first)
 	for _, d := range naming.Disguises {
-		if err = s.retold(d, most, spare); err != nil {
+		if err = s.retold(d, outcomes, answers, spare); err != nil {
 			break
 		}
 	}
@@ -28,7 +31,7 @@ func (s *Servers) Retold(most int) (err error) {
 }
 
 // retold is Retold with one of the disguises. It takes the drivers that are left, and leaves its own.
-func (s *Servers) retold(d naming.Disguise, most int, spare [][]*driver.Driver) error {
+func (s *Servers) retold(d naming.Disguise, outcomes, answers []uint32, spare [][]*driver.Driver) error {
 	clients, err := newClients(s.clients.cfg, s.clients.memory, d.Of, spare)
 	if err != nil {
 		return &Unlike{Client: s.clients.name(0), Once: "its first operation", Again: "an error (" + err.Error() + ")"}
@@ -36,9 +39,8 @@ func (s *Servers) retold(d naming.Disguise, most int, spare [][]*driver.Driver) 
 	defer clients.leave()
 	other := newServers(s.Server, clients.cfg, clients, s.timed)
 	r := &retelling{servers: s, to: other, disguise: d, histories: map[uint32]uint32{}}
-	outcomes := s.clients.Outcomes
-	for id := range uint32(min(most, outcomes.Len())) {
-		e := outcomes.Entries.At(id + 1)
+	for _, id := range outcomes {
+		e := s.clients.Outcomes.Entries.At(id)
 		if e.Value.untaken != nil && e.Value.untaken.Load() {
 			continue
 		}
@@ -46,7 +48,45 @@ func (s *Servers) retold(d naming.Disguise, most int, spare [][]*driver.Driver) 
 			return err
 		}
 	}
-	return s.unlike(other, uint32(min(most, s.answers.Len())), r.text, func(conn int) int { return conn })
+	return s.unlike(other, answers, r.text, func(conn int) int { return conn })
+}
+
+// tellingOutcomes chooses what clients run once more. A kind is what a client has done and seen, tokens and large
+// numbers aside, since it began a cycle with alike fields: code may look into tokens in a place that is come to late.
+func (k *Clients) tellingOutcomes(first int) []uint32 {
+	var number readings.Numbering
+	kinds := make([]uint32, k.histories.Count.Load())
+	step := func(from uint32, thread uint8, seen Observation, to *History) uint32 {
+		text := fmt.Appendf(nil, "%d %d %d ", kinds[from], thread, seen.Kind)
+		if seen.Kind == SawReply {
+			text = append(text, readings.Masked(*k.Replies.Value(uint32(seen.Value)), k.tokenAt)...)
+		}
+		for i := range int(to.Count) {
+			p := to.plan(i)
+			text = fmt.Appendf(text, " %d %d %s", p.Kind, p.Mark, readings.Masked(*k.commands.Value(p.Command), k.tokenAt))
+		}
+		return number.Of(string(text))
+	}
+	for id := uint32(1); int(id) < len(kinds); id++ {
+		h := k.At(id)
+		if kinds[id] = step(h.parent, h.thread, h.seen, h); h.BetweenCycles {
+			kinds[id] = number.Of(readings.Masked(*k.fields.Value(h.fields), k.tokenAt))
+		}
+	}
+	return readings.FewOfEach(k.Outcomes.Len(), first, func(id uint32) uint32 {
+		e := k.Outcomes.Entries.At(id)
+		return step(e.Key.From, e.Key.Thread, e.Key.Seen, k.At(e.Value.To))
+	})
+}
+
+// tellingAnswers chooses which commands are executed once more. A kind is a command in a situation of its server.
+func (s *Servers) tellingAnswers(first int) []uint32 {
+	var number readings.Numbering
+	return readings.FewOfEach(s.answers.Len(), first, func(id uint32) uint32 {
+		q := s.answers.Entries.At(id).Key
+		args := intern.Unpack(*s.commands.Value(q.Command)) // a script's digest is the second
+		return number.Of(strings.Join(args[:min(2, len(args))], " ") + readings.Situation(args, *s.Snapshot(q.Snapshot), s.clients.tokenAt))
+	})
 }
 
 // leave leaves the drivers to the next clients.
@@ -129,10 +169,10 @@ func (k *Clients) lineAfter(id uint32, thread int) (at trace.Source) {
 }
 
 func (r *retelling) command(id uint32) uint32 {
-	if id == 0 {
-		return 0
+	if id != 0 {
+		id = r.to.commands.ID(r.text(*r.servers.commands.Value(id)))
 	}
-	return r.to.commands.ID(r.text(*r.servers.commands.Value(id)))
+	return id
 }
 
 // text returns a text with the other tokens in place of those in it.
@@ -155,29 +195,7 @@ func (r *retelling) text(s string) string {
 	return string(to)
 }
 
-// tokenAt returns the length of the token with which a text begins, or 0: the name of a client,
-// a number, a dash, and four hexadecimal digits.
+// tokenAt returns the length of the token with which a text begins, or 0.
 func (k *Clients) tokenAt(s string) int {
-	n := 1
-	switch {
-	case s == "":
-		return 0
-	case strings.HasPrefix(s, trace.Probe):
-		n = len(trace.Probe)
-	case k.byName[s[0]] == 0:
-		return 0
-	}
-	digits := n
-	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
-		n++
-	}
-	if n == digits || len(s) < n+5 || s[n] != '-' {
-		return 0
-	}
-	for _, c := range []byte(s[n+1 : n+5]) {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return 0
-		}
-	}
-	return n + 5
+	return naming.TokenAt(s, func(letter byte) bool { return k.byName[letter] != 0 })
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"lockstep/sim/trace"
 )
 
 // Disguise gives tokens other texts of the same length, different ones for different tokens.
@@ -58,3 +60,30 @@ func scatter(to []byte, client, number int) {
 
 // ordered writes a number with the digit 1 before it, and zeros between.
 func ordered(to []byte, n int) { copy(to, fmt.Sprintf("1%0*d", len(to)-1, n)) }
+
+// TokenAt returns the length of the token with which a text begins, or 0: the name of a client, which is a letter or the
+// probe's, a number, a dash, and four hexadecimal digits.
+func TokenAt(s string, client func(letter byte) bool) int {
+	n := 1
+	switch {
+	case s == "":
+		return 0
+	case strings.HasPrefix(s, trace.Probe):
+		n = len(trace.Probe)
+	case !client(s[0]):
+		return 0
+	}
+	digits := n
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	if n == digits || len(s) < n+5 || s[n] != '-' {
+		return 0
+	}
+	for _, c := range []byte(s[n+1 : n+5]) {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return 0
+		}
+	}
+	return n + 5
+}

@@ -232,6 +232,22 @@ func Masked(text string, tokenAt func(string) int) string {
 	return b.String()
 }
 
+// Class is a reply without tokens and, if it is no single integer, large numbers; and roughly, what
+// is no short answer counts by its first character.
+func Class(text string, tokenAt func(string) int) (class, roughly string) {
+	roughly = text
+	if strings.HasPrefix(text, "$") && !strings.HasPrefix(text, "$-") || len(text) > 8 {
+		roughly = text[:1]
+	}
+	if strings.HasPrefix(text, ":") && len(text) <= 8 {
+		return text, roughly
+	}
+	if text = Masked(text, tokenAt); len(text) > LongText {
+		return text[:1], roughly
+	}
+	return text, roughly
+}
+
 // MaxStored is the longest span in a reply that is taken for one, in milliseconds. Stamps are
 // no spans: those who find them compare them with a clock of their own, so the thresholds of that
 // clock are theirs. So a number that has followed true time is none that was stored.
