@@ -111,3 +111,39 @@ func TestFineWaits(t *testing.T) {
 		}
 	}
 }
+
+// asking is a lock whose lease lasts for as long as Redis says that the record lives, less a second: that is over, and has
+// a deadline, if a second is left.
+type asking struct{ tokenLock }
+
+func (l *asking) Acquire(ctx context.Context) (*strategies.Lease, error) {
+	token := l.Token()
+	if won, err := l.rdb.SetNX(ctx, l.key, token, l.TTL).Result(); err != nil || !won {
+		return nil, errors.Join(err, strategies.ErrNotAcquired)
+	}
+	asked := l.Clock.Monotonic()
+	left, err := l.rdb.PTTL(ctx, l.key).Result()
+	if err != nil {
+		return nil, err
+	}
+	if holder, err := l.rdb.Get(ctx, l.key).Result(); err != nil || holder != token {
+		return nil, strategies.ErrNotAcquired
+	}
+	return &strategies.Lease{Token: token, Deadline: asked + left - time.Second}, nil
+}
+
+// TestDeadlineIsNotNothing: a deadline at or before a client's first reading of its clock is over, and not one that the lock
+// doesn't tell.
+func TestDeadlineIsNotNothing(t *testing.T) {
+	s := tokenStrategy(tokenLock{})
+	s.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+		return &asking{tokenLock{rdb: nodes[0], key: key, Options: o, script: compareDelete}}
+	}
+	r, err := Run(t.Context(), Bounds{Strategy: s, Clients: 2, Cycles: 1, TTL: 12 * time.Second, Faults: Budget{Pause: 1}, Codes: trace.Verdict{trace.DG}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := r.Finding(trace.DG); f.Answer != HoldsWithin {
+		t.Error(f)
+	}
+}

@@ -275,6 +275,7 @@ func (k *Clients) start(r *replayer, client int) (err error) {
 // launch is start for a caller that keeps other workers from running client code.
 func (k *Clients) launch(r *replayer, client int) (err error) {
 	defer process.CatchPanic(&err)
+	r.base, r.last = readings.Beginning, readings.Beginning
 	if k.retoken == nil {
 		r.driver, err = driver.New(k.cfg, client)
 		return err
@@ -554,7 +555,7 @@ func (k *Clients) ending(r *replayer, h *History) (*cycleKey, error) {
 func (k *Clients) newCycle(r *replayer) {
 	r.driver.ForgetCycle()
 	if !k.memory.goesOn() {
-		r.base = r.last + time.Hour
+		r.base = r.last + readings.Beginning
 	}
 }
 
@@ -736,7 +737,7 @@ func (k *Clients) walk(r *replayer, path []uint32) (n int, err error) {
 	if err := r.driver.Reset(); err != nil {
 		return 0, err
 	}
-	r.base, r.last = 0, 0
+	r.base, r.last = readings.Beginning, readings.Beginning
 	for n, at := range path {
 		h := k.At(at)
 		if _, err := k.feed(r, h.client, h.Came()); err != nil {

@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"lockstep/sim/explore/driver"
+	"lockstep/sim/explore/readings"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
 )
 
-// A search lets each client's monotonic clock begin at an arbitrary reading, and again with each
-// cycle. This file checks that the reading makes no difference: it runs what clients have done
-// once more, with clocks that stand elsewhere.
+// A search lets each client's monotonic clock begin at an arbitrary reading, and again with each cycle. This file checks that
+// the reading makes no difference: it runs what clients have done once more, with clocks that stand elsewhere.
 
 // Elsewhere is what clients do otherwise while their monotonic clocks stand elsewhere.
 type Elsewhere struct {
@@ -95,7 +95,7 @@ func (k *Clients) shifted(path []uint32, by shift, e *Elsewhere) error {
 			return err
 		}
 	}
-	r.base, r.last, other.base, other.last = 0, 0, by.by, by.by
+	r.base, r.last, other.base, other.last = readings.Beginning, readings.Beginning, readings.Beginning+by.by, readings.Beginning+by.by
 	for n, id := range path {
 		h := k.At(id)
 		tr := Transition{From: h.parent, Thread: h.thread, Seen: h.seen}
@@ -130,8 +130,7 @@ func (k *Clients) shifted(path []uint32, by shift, e *Elsewhere) error {
 	return nil
 }
 
-// steady fails with [Nondeterminism] if a client doesn't do the same each time that a path is run:
-// its clock isn't to blame then.
+// steady fails with [Nondeterminism] if a client doesn't do the same each time: its clock isn't to blame then.
 func (k *Clients) steady(r *replayer, path []uint32) error {
 	for range 4 {
 		if err := k.replay(r, path[len(path)-1]); err != nil {

@@ -179,6 +179,11 @@ func Numbered[N ~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~ui
 	return strconv.AppendInt(text, int64(n), 10)
 }
 
+// Beginning is what a client's monotonic clock shows when a search first reads it, and how much later it begins in the
+// next cycle. It isn't 0: a lease whose deadline comes to that has none, and in a lock's field that tells nobody that
+// the clock was read.
+const Beginning = time.Hour
+
 // LongText is the length from which on a text is not told from others: it is a token of somebody's
 // own, or has one, and no two are alike.
 const LongText = 20
