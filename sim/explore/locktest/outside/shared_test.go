@@ -2,6 +2,8 @@ package outside_test
 
 import (
 	"context"
+	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"expvar"
@@ -12,11 +14,14 @@ import (
 	"log"
 	"maps"
 	"mime"
+	"net/url"
 	"os"
 	"reflect"
+	"regexp"
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"lockstep/sim/testenv"
 	"lockstep/strategies"
@@ -100,7 +105,46 @@ var several = map[string]struct {
 			_ = log.Prefix()           // want log.Prefix
 		})
 	}, "expvar.Get, log.Prefix"},
+	"a form": {func(nodes, string, options) strategies.Lock {
+		return asks(func(context.Context) {
+			form.Set("refused", form.Get("refused")+"1") // want the variable form
+		})
+	}, "the variable form"},
+	"numbers in bytes": {func(nodes, string, options) strategies.Lock {
+		return asks(func(context.Context) {
+			binary.BigEndian.PutUint16(digits[:], 1) // want the variable digits
+		})
+	}, "the variable digits"},
+	"digits in bytes": {func(nodes, string, options) strategies.Lock {
+		return asks(func(context.Context) {
+			hex.Encode(digits[:], []byte("a")) // want the variable digits
+		})
+	}, "the variable digits"},
+	"a pattern": {func(nodes, string, options) strategies.Lock {
+		return asks(func(context.Context) {
+			eager.Longest() // want the variable eager
+		})
+	}, "the variable eager"},
+	"an instant": {func(nodes, string, options) strategies.Lock {
+		return asks(func(context.Context) {
+			_ = instant.UnmarshalText([]byte("2026-01-01T00:00:00Z")) // want the variable instant
+		})
+	}, "the variable instant"},
+	"bytes that are read": {func(nodes, string, options) strategies.Lock {
+		return asks(func(context.Context) {
+			_ = binary.BigEndian.Uint16(digits[:])
+			_ = eager.MatchString(form.Get("refused") + hex.EncodeToString(digits[:]))
+		})
+	}, ""},
 }
+
+// What locks share besides.
+var (
+	instant time.Time
+	form    = url.Values{}
+	digits  [8]byte
+	eager   = regexp.MustCompile("a|ab")
+)
 
 // inits is filled as tables of locks are.
 var inits = map[string]constructor{}

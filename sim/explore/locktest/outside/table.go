@@ -60,6 +60,7 @@ var functions = map[string]map[string]string{
 	"log":           all("Prefix Flags Writer", aGlobal),
 	"mime":          all("AddExtensionType TypeByExtension ExtensionsByType", aGlobal),
 	"runtime/pprof": all("Lookup NewProfile Profiles Profile.Count Profile.Add Profile.Remove", aRuntime),
+	"encoding/gob":  all("Register RegisterName", aGlobal),
 	"expvar":        all("Get Do Int.Value Int.String Float.Value Float.String String.Value String.String Map.Get Map.Do Map.String", aGlobal),
 	"flag":          all("Arg Args NArg NFlag Lookup Set Parse Parsed Visit VisitAll CommandLine", aSetting),
 	simulator:       all("NewSystemClock SystemClock.Now SystemClock.Monotonic SystemClock.Sleep", aClock, "RandomToken", aDraw, "Goroutine", "virtual time doesn't reach it: start threads by Options.Go"),
@@ -118,6 +119,10 @@ func reading(pkg, name string) bool {
 		return !strings.HasPrefix(name, "Write") && !strings.HasPrefix(name, "Read") && !strings.HasPrefix(name, "Reset") && name != "Grow" && name != "Next" && name != "Truncate"
 	case "encoding/json", "encoding/xml", "encoding/gob":
 		return strings.HasPrefix(name, "Marshal")
+	case "encoding/binary", "encoding/base32", "encoding/base64", "encoding/hex":
+		return !strings.HasPrefix(name, "Put") && name != "Read" && name != "Encode" && name != "Decode"
+	case "net/netip", "time":
+		return !strings.HasPrefix(name, "Unmarshal") && name != "GobDecode"
 	case "slices":
 		return !strings.HasPrefix(name, "Sort") && name != "Reverse" && name != "Delete" && name != "Insert" && name != "Replace" && !strings.HasPrefix(name, "Compact") && name != "DeleteFunc"
 	case "maps":
