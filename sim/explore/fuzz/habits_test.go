@@ -464,23 +464,6 @@ var tokens = []*subject{
 			}
 			return nil, err
 		}}),
-	custom("same-end-once-lost", "the same, but only a client that has lost a lease does so", steps{
-		acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
-			token, sent := l.Token(), l.Clock.Monotonic()
-			err := l.set(ctx, l.key, token)
-			if err == nil {
-				return l.lease(token, sent), nil
-			}
-			if holder, get := l.rdb.Get(ctx, l.key).Result(); refused(err) && get == nil && l.pending && holder[len(holder)-1] == token[len(token)-1] {
-				return seize(ctx, l)
-			}
-			return nil, err
-		},
-		release: func(ctx context.Context, l *lock, lease *strategies.Lease) error {
-			err := give(ctx, l, lease)
-			l.pending = l.pending || errors.Is(err, strategies.ErrNotHeld)
-			return err
-		}}),
 	custom("last-digit-alone", "the record has the last digit of the token, which another's token has as well", steps{
 		acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
 			token, sent := l.Token(), l.Clock.Monotonic()

@@ -252,7 +252,6 @@ var examples = []example{
 	{lock: "scan", code: trace.DG, moves: "A:3,B:7,A:4", today: refuses},
 	{lock: "cached-lease-kept", code: trace.SW, moves: "B:11,:14s,A:16", today: finds}, // and the engine is wrong: A has the later grant
 	{lock: "same-end-takes-over", code: trace.DG, moves: "A:5,B:12", today: gaveUp, alter: func(s *setting) { s.seed = 27 }},
-	{lock: "same-end-once-lost", code: trace.DG, moves: "A:8,:13s,B:5,A:17", today: gaveUp, alter: func(s *setting) { s.seed = 9 }},
 	{lock: "last-digit-alone", code: trace.FR, moves: "A:8,:13s,B:5,A:5", today: gaveUp, alter: func(s *setting) { s.seed = 27 }},
 	{lock: "once-had-atomic", code: trace.DG, moves: "A:16,B:5,A:2", today: finds},
 	{lock: "once-had-table", code: trace.DG, moves: "A:16,B:5,A:2", today: finds},
