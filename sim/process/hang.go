@@ -207,9 +207,15 @@ func goroutineState(text []byte) string {
 	return string(in)
 }
 
+// goesOn reports whether a goroutine in this state runs, or will: on a busy machine it may have to
+// wait long for a processor, and for the collector's work, of which it has to do a part.
+func goesOn(state string) bool {
+	return state == "running" || state == "runnable" || state == "preempted" || strings.HasPrefix(state, "GC ")
+}
+
 // stuck finds the innermost line of the lock's own code in a stack, and the call in it.
 func stuck(text []byte, state string) *Hang {
-	h := &Hang{What: state, Busy: state == "running" || state == "runnable"}
+	h := &Hang{What: state, Busy: goesOn(state)}
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	lines.Buffer(nil, 1<<20)
 	lines.Scan() // the goroutine

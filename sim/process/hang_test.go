@@ -38,3 +38,16 @@ func TestPatienceIsForOnePiece(t *testing.T) {
 		return
 	}
 }
+
+// TestWaitingForTheCollectorIsNoBlock: code that waits for a processor, or does a part of the
+// collector's work, goes on by itself; code that waits for anything else may not.
+func TestWaitingForTheCollectorIsNoBlock(t *testing.T) {
+	for state, busy := range map[string]bool{
+		"running": true, "runnable": true, "preempted": true, "GC assist wait": true, "GC assist marking": true,
+		"chan receive": false, "sync.Mutex.Lock": false, "select": false, "IO wait": false, "sleep": false,
+	} {
+		if h := stuck([]byte("goroutine 7 ["+state+"]:\n"), state); h.Busy != busy {
+			t.Errorf("[%s]: goes on by itself: %t, expected %t", state, h.Busy, busy)
+		}
+	}
+}
