@@ -135,7 +135,7 @@ func TestThreadsThatWakeAtWill(t *testing.T) {
 	const seed = 1
 	t.Logf("seed %d", seed)
 	compared := 0
-	for n := range uint64(testenv.Count(2, 60)) {
+	for n := range uint64(testenv.Count(3, 60)) {
 		l := drawBusy(rand.New(rand.NewPCG(seed, n)))
 		s := strategies.Strategy{Name: "busy", Nodes: 1, Timeout: 12 * time.Second, Scripts: []*redis.Script{compareDelete, compareExpire}}
 		s.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {

@@ -26,7 +26,7 @@ func TestLateRequestsInTheEngine(t *testing.T) {
 	codes := trace.Verdict{trace.DG, trace.FR, trace.PD}
 	broken, held := 0, 0
 	for n := range madeup.Number {
-		if !testenv.Some(n, (madeup.Number+1)/2) { // of fewer all hold
+		if !testenv.Some(n, (madeup.Number+3)/4) { // of fewer all hold
 			continue
 		}
 		s := madeup.Lock(n, 12*time.Second)
