@@ -310,7 +310,7 @@ func countOthers(runs []advice.Run) string {
 	case len(runs):
 		return text + " " + fail
 	case 0:
-		return text + ", none fails"
+		return text + draw.Either(len(runs) == 1, ", which doesn't fail", ", none fails")
 	}
 	return fmt.Sprintf("%s, %d %s", text, failed, fail)
 }
