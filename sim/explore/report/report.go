@@ -194,6 +194,7 @@ func Bounds(b *explore.Bounds) []Item {
 		{"order", order},
 		{"faults", faults(b)},
 		{"instants", instants(b)},
+		{"tokens", tokens(b)},
 		{"not in it", space.Outside(b)},
 	}
 	if assumed := b.Strategy.Assumes; assumed != "" {
@@ -224,6 +225,19 @@ func instants(b *explore.Bounds) string {
 		text += ".\nAll instants are whole milliseconds: the lock sleeps for fractions of one, and each such sleep ends with the next whole one"
 	}
 	return text
+}
+
+// tokens states what was tried of code that looks into tokens.
+func tokens(b *explore.Bounds) string {
+	if b.Strategy.Seeds {
+		return "those of one seed, from which the library makes its random values. Not in it: what depends on these values, such as two that are equal"
+	}
+	again := "the first 400 of the clients' operations and of the commands, and of those that follow three of each kind (of many kinds, 4,000 in all)"
+	if b.Endless() {
+		again = "all of the clients' operations, and all commands"
+	}
+	return "those of one seed. Before anything is said to hold, " + again + ", are run once more with tokens that begin or end alike, that differ in one character, " +
+		"and that ascend or descend; if anything else differs then, nothing is decided. Not in it: code that looks for something else in a token"
 }
 
 // memory says how much further a lock is followed that keeps something for its next cycle.
