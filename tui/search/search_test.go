@@ -67,10 +67,10 @@ func TestFooterNamesKeysThatWork(t *testing.T) {
 		with   []string
 		absent []string
 	}{
-		{60, "", nil, []string{findings, export, scroll}},
-		{60, "enter tab", []string{findings, export}, []string{scroll}},
+		{70, "", nil, []string{findings, export, scroll}},
+		{70, "enter tab", []string{findings, export}, []string{scroll}},
 		{24, "enter tab", []string{findings, export, scroll}, nil},
-		{60, "enter", []string{"tab bounds", export}, []string{"pgdn more", scroll}},
+		{70, "enter", []string{"tab bounds", export}, []string{"pgdn more", scroll}},
 		{24, "enter", []string{"tab bounds", export, "pgdn more"}, nil},
 	} {
 		a, _ := openMadeUp(t, 200, tt.rows, tuitest.PlainTheme(false), "setpx-lua")
