@@ -612,7 +612,7 @@ func TestWhatHasNoRoomIsAnnounced(t *testing.T) {
 
 // countedBelow are the numbers in the row below a list: of runs of the answers, of others, and of those of the others that fail.
 func countedBelow(v string) (counted [3]int, said bool) {
-	m := regexp.MustCompile(`\n   … below: (?:(\d+) more runs? of your answers)?(?:; )?(?:(\d+) others?(?:,? (none|\d+|) ?fails?)?)?\n`).FindStringSubmatch(v)
+	m := regexp.MustCompile(`\n   … below: (?:(\d+) more runs? of your answers)?(?:; )?(?:(\d+) others?(?:,? (none|which doesn't|\d+|) ?fails?)?)?\n`).FindStringSubmatch(v)
 	if m == nil {
 		return counted, false
 	}
