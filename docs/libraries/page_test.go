@@ -176,7 +176,7 @@ var searches = []searched{
 	{name: "redsync on 1 server", library: bubble.Library{New: Redsync()}, faults: faults{explore.Crash: 1, explore.Pause: 1}, second: true},
 	{name: "redsync on 1 server, lost replies", library: bubble.Library{New: Redsync()}, faults: faults{explore.ReplyLost: 1}},
 	{name: "redsync on 1 server, with Extend", library: bubble.Library{New: Redsync(), Extends: true}, faults: faults{explore.Pause: 1}, codes: gaps, open: true, long: true},
-	{name: "redsync on 1 server, with WithSetNXOnExtend", library: bubble.Library{New: Redsync(redsync.WithSetNXOnExtend()), Extends: true}, faults: faults{explore.Pause: 1}, codes: gaps, found: trace.Verdict{trace.GAP}, open: true, long: true},
+	{name: "redsync on 1 server, with WithSetNXOnExtend", library: bubble.Library{New: Redsync(redsync.WithSetNXOnExtend()), Extends: true}, faults: faults{explore.Pause: 1}, codes: gaps, found: trace.Verdict{trace.GAP}, open: true},
 	{name: "redsync on 3 servers", library: bubble.Library{Nodes: 3, New: Redsync()}, faults: faults{explore.Pause: 1}, second: true},
 	{name: "redsync on 3 servers, restarts with nothing on disk", library: bubble.Library{Nodes: 3, New: Redsync()}, faults: faults{explore.Restart: 1}, codes: trace.Verdict{trace.DG}, found: trace.Verdict{trace.DG}, second: true},
 	{name: "rueidislock", library: Rueidislock, faults: faults{explore.Crash: 1}},
