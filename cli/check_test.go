@@ -286,6 +286,32 @@ expect:
 	}
 }
 
+// A lock that needs more replicas than the script has runs with more servers than its author thought of.
+func TestCheckCountsReplicas(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "one-replica.yaml")
+	text := `title: t
+shows: s
+setup:
+  clients: [A]
+  replicas: REPLICAS
+script:
+  - say: n1 has its replicas.
+  - run: all
+expect:
+  - {verdict: ok, under: [setpx-lua, setpx-wait], because: x}
+`
+	for replicas, told := range map[string]bool{"1": true, "2": false} {
+		if err := os.WriteFile(script, []byte(strings.Replace(text, "REPLICAS", replicas, 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, _, _ := run(t, "", "check", script)
+		const note = "setpx-wait needs 2 replicas and has them here; the script asks for 1 (replicas: 1)"
+		if strings.Contains(out, note) != told || strings.Contains(out, "setpx-lua needs") {
+			t.Errorf("replicas: %s: %q told: %t, expected in\n%s", replicas, note, told, out)
+		}
+	}
+}
+
 func TestCheckRefusals(t *testing.T) {
 	rubbish := filepath.Join(t.TempDir(), "rubbish")
 	if err := os.WriteFile(rubbish, []byte("rubbish"), 0o600); err != nil {

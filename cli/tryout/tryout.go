@@ -215,7 +215,7 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string) (outcome,
 	if s.Path() == "" {
 		return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict), met: met}, nil
 	}
-	var lines []string
+	lines := moreReplicas(s, st)
 	for i := range t.Notes {
 		n := &t.Notes[i]
 		if n.Kind != trace.NoteMissed {
@@ -234,4 +234,15 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string) (outcome,
 		verdict += fmt.Sprintf("; but %d of the script's steps had no effect, or another than they ask for", steps)
 	}
 	return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict) + notes(lines, "    "), met: met, verdict: t.Verdict(), asked: lates(s, t)}, nil
+}
+
+// moreReplicas says that a lock has more replicas than its script asks for: the words of the script may be of fewer.
+func moreReplicas(s *scenarios.Scenario, st strategies.Strategy) []string {
+	has, plain := s.Config(st, 1).Replicas, st
+	plain.Replicas = 0
+	asked := s.Config(plain, 1).Replicas
+	if asked == 0 || has <= asked {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s needs %d replicas and has them here; the script asks for %d (replicas: %d). See that what it says is so with %d, too.", st.Name, has, asked, asked, has)}
 }
