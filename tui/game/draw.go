@@ -6,10 +6,12 @@ import (
 	"strings"
 	"time"
 
+	"lockstep/sim/explore"
 	"lockstep/sim/trace"
 	"lockstep/tui/code"
 	"lockstep/tui/draw"
 	"lockstep/tui/layout"
+	"lockstep/tui/levels"
 	"lockstep/tui/pane"
 	"lockstep/tui/screen"
 	"lockstep/tui/tried"
@@ -102,7 +104,10 @@ func (s *Game) sideEffects() (all []string) {
 			continue
 		}
 		told = append(told, code)
-		text := fmt.Sprintf("%s is %s", code, code.Named())
+		text := fmt.Sprintf("Broken: %s (%s)", code.Named(), code)
+		if len(all) > 0 {
+			text = fmt.Sprintf("%s (%s)", code.Named(), code)
+		}
 		if s.quest != nil {
 			text += draw.Either(code == s.goal, "", s.beside())
 		}
@@ -178,7 +183,7 @@ func (s *Game) standing(width int) []draw.Line {
 	}
 	task, goal := title+s.task, "Goal: "+goal
 	bare, rules := s.packed(width-1, task, goal+draw.Either(s.goal == trace.PD, ": "+deadlock, "")+".")
-	full, told := s.packed(width-1, task, goal+": "+meant[s.goal]+".")
+	full, told := s.packed(width-1, task, goal+": "+levels.Meaning(s.goal)+".")
 	if rows := func(a, b string) int { return len(draw.Wrap(a, width-1)) + len(draw.Wrap(b, width-1)) }; rows(full, told) == rows(bare, rules) {
 		bare, rules = full, told
 	}
@@ -208,7 +213,23 @@ func (s *Game) rules() []string {
 	if all, n := s.cfg.Strategy.Nodes, len(s.cfg.Nodes); n > 1 {
 		rules = append(rules, " "+draw.Plural(n, "server")+draw.Either(n < all, fmt.Sprintf(", not %d.", all), "."))
 	}
-	return append(rules, draw.Either(s.cfg.Strategy.NoTTL, " Records don't expire.", " Leases last "+trace.Brief(s.cfg.TTL)+"."))
+	return append(rules, s.lease())
+}
+
+// lease says what ends by itself, and when, in the terms of the goal: where a record is to be left for ever it is the record, and who
+// is to be refused at once, or hit by a command that comes twice, needs no time to pass.
+func (s *Game) lease() string {
+	ttl, faults := trace.Brief(s.cfg.TTL), s.bounds.Faults
+	faults[explore.ReplyLost], faults[explore.Duplicate] = 0, 0
+	switch {
+	case s.cfg.Strategy.NoTTL:
+		return " Records don't expire."
+	case s.goal == trace.PD:
+		return " An expiry, if set, is " + ttl + "."
+	case (s.goal == trace.FN || s.goal == trace.FR) && faults == explore.Budget{}:
+		return ""
+	}
+	return " A lock is lent for " + ttl + " (a lease)."
 }
 
 // asks says how often each client asks for the lock, where it is as often as the others.

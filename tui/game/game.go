@@ -35,25 +35,27 @@ type Game struct {
 	*player.Player
 	*quest // or nil, if it goes on from a run
 
-	cfg     sim.Config
-	file    string // the name under which the game is kept
-	root    *tried.Branch
-	here    *tried.Branch
-	now     time.Duration          // at here; its last event may have been earlier
-	menu    map[string][]sim.Offer // of a game without bounds: the faults that can be chosen, by client or server
-	options []option
-	clients int      // options that are clients': those that let time pass follow
-	waits   int      // of these
-	next    []option // by client: its step
-	at      int      // the option at the cursor, or none on arrival: enter may have been pressed once too often on the way here
-	first   int      // the first option in sight
-	still   string   // why no time can pass, if none can
-	most    int      // options that there have been at a time: the rows for them stay
-	plan    layout.Game
-	scroll  int  // of the debrief
-	beyond  int  // how far that goes
-	recent  int  // the client to which the cursor came last
-	coded   bool // where there is no room for both: the code is shown, and not the diagram
+	cfg      sim.Config
+	file     string // the name under which the game is kept
+	root     *tried.Branch
+	here     *tried.Branch
+	now      time.Duration          // at here; its last event may have been earlier
+	menu     map[string][]sim.Offer // of a game without bounds: the faults that can be chosen, by client or server
+	options  []option
+	clients  int      // options that are clients': those that let time pass follow
+	waits    int      // of these
+	next     []option // by client: its step
+	at       int      // the option at the cursor, or none on arrival: enter may have been pressed once too often on the way here
+	first    int      // the first option in sight
+	still    string   // why no time can pass, if none can
+	advice   string   // the hint that was given here
+	most     int      // options that there have been at a time: the rows for them stay
+	plan     layout.Game
+	scroll   int  // of the debrief
+	beyond   int  // how far that goes
+	unfolded bool // the debrief has all that the win has shown
+	recent   int  // the client to which the cursor came last
+	coded    bool // where there is no room for both: the code is shown, and not the diagram
 }
 
 // New goes on from a position of a run, with the moves that led there. What was tried from
@@ -105,7 +107,8 @@ func (s *Game) replay(b *tried.Branch) error {
 	if s.now, err = scenarios.Clock(schedule); err != nil {
 		return err
 	}
-	s.here, s.scroll, s.Now = b, 0, s.now
+	s.outdate()
+	s.here, s.scroll, s.unfolded, s.Now = b, 0, false, s.now
 	s.Display(timeline.New(t), len(t.Events))
 	s.offer()
 	s.at = s.goesOn()
@@ -144,7 +147,7 @@ func (s *Game) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 		return s.heed(msg), screen.Outcome{}
 	case debriefMsg:
 		if s.quest == msg.of {
-			s.debrief = &msg
+			s.debrief = &msg.Other
 		}
 	default: // a step of the playing
 		return s.Player.Update(msg)
@@ -154,6 +157,9 @@ func (s *Game) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 			s.wanted = false
 		}
 		cmd, out := s.typed(msg)
+		if s.Notice == "" && s.Pos == s.Run.Last() {
+			s.Notice = s.advice
+		}
 		if s.quest != nil && s.asked != s.here && !out.Close {
 			cmd = tea.Batch(cmd, s.ask())
 		}
@@ -259,7 +265,7 @@ func (s *Game) choose(n int) {
 func (s *Game) nextView(k tea.KeyMsg) {
 	switch {
 	case s.won() && s.plan.Diagram.Empty() && s.plan.Code.Empty():
-		s.Notice = "The words take the diagram's place here: " + s.Keys.First.Help().Key + " and " + s.Keys.Undo.Help().Key + " bring it back."
+		s.Notice = "The words take the diagram's place here: " + s.Keys.Up.Help().Key + " folds them, and brings it back."
 		return
 	case s.coded && !s.plan.Both():
 		s.coded = false
@@ -273,9 +279,14 @@ func (s *Game) nextView(k tea.KeyMsg) {
 	}
 }
 
-// move moves the cursor in the list of options, or scrolls the debrief.
+// move moves the cursor in the list of options, or unfolds, scrolls and folds the debrief.
 func (s *Game) move(by int) {
-	if s.won() {
+	switch {
+	case s.won() && !s.unfolded:
+		s.unfolded = by > 0
+		return
+	case s.won():
+		s.unfolded = s.scroll > 0 || by > 0
 		s.scroll = max(s.scroll+by, 0)
 		return
 	}
@@ -404,12 +415,13 @@ func (s *Game) FooterKeys() []key.Binding {
 		keys = append(keys, k.Hint)
 	}
 	if s.won() {
-		keys = []key.Binding{screen.As(k.Enter, draw.Either(s.scroll < s.beyond, "read on", "next level")), screen.As(k.First, "again"), k.Undo, k.Violation, screen.As(k.Play, "replay")}
-		if s.replayed() {
-			keys = slices.Insert(keys, 2, screen.As(k.Strategy, "with "+s.debrief.lock))
+		read := screen.As(k.Down, "more")
+		if s.unfolded {
+			read = screen.Pair(k.Up, k.Down, draw.Either(s.beyond > 0, "scroll", "fold"))
 		}
-		if s.beyond > 0 {
-			keys = slices.Insert(keys, 1, screen.Pair(k.Up, k.Down, "scroll"))
+		keys = []key.Binding{screen.As(k.Enter, "next level"), read, screen.As(k.First, "again"), k.Undo, k.Violation, screen.As(k.Play, "replay")}
+		if s.replayed() {
+			keys = slices.Insert(keys, 3, screen.As(k.Strategy, "with "+s.debrief.Lock))
 		}
 	}
 	keys = append(keys, screen.As(k.Scenario, "levels"), screen.As(k.View, s.viewLeadsTo()))
@@ -437,6 +449,9 @@ func (s *Game) Help() screen.Page {
 		p.About += " This is " + screen.BoundsText(s.bounds) + ". Hints come from a search of all that can follow. They lead to the goal by the least schedule: " +
 			"the one with the fewest faults, then the fewest changes from one client to another, then the fewest steps. A move is a row of the list, of whichever client; " +
 			"it takes several steps where others' steps between them would change nothing."
+		if slices.Contains(s.Run.Clients, trace.Probe) {
+			p.About += " The " + trace.Probe + " is " + trace.ProbeAsks + "."
+		}
 		p.Keys = append(p.Keys, screen.As(k.Hint, "a hint; again, the next move"), screen.As(k.Strategy, "when won, your moves with another lock"))
 	}
 	p.Keys = append(p.Keys, k.Always()...)
@@ -469,13 +484,8 @@ func (s *Game) play(level int) error {
 	return nil
 }
 
-// nextLevel reads on as long as the words of the win have more, as enter does elsewhere. Then it goes on with the next
-// level that is not won yet, or with the one after this.
+// nextLevel goes on with the next level that is not won yet.
 func (s *Game) nextLevel() screen.Outcome {
-	if s.scroll < s.beyond {
-		s.move(max(s.plan.Moves.H-1, 1))
-		return screen.Outcome{}
-	}
 	next := levels.Unwon(s.App, s.level+1)
 	if next < 0 {
 		s.Notice = "You have won all levels."
@@ -489,7 +499,7 @@ func (s *Game) nextLevel() screen.Outcome {
 
 // replayed reports whether the same moves were replayed under a lock of the list.
 func (s *Game) replayed() bool {
-	return s.debrief != nil && s.debrief.run != nil && s.Library.Strategy(s.debrief.lock) >= 0
+	return s.debrief != nil && s.debrief.Run != nil && s.Library.Strategy(s.debrief.Lock) >= 0
 }
 
 // sameMovesElsewhere opens the run of the same moves under the other lock, where it parts from the reader's.
@@ -498,5 +508,5 @@ func (s *Game) sameMovesElsewhere() screen.Outcome {
 		s.Notice = "There is no other lock's run of the same moves, or not yet."
 		return screen.Outcome{}
 	}
-	return screen.Outcome{To: screen.FindingMsg{Strategy: s.Library.Strategy(s.debrief.lock), Trace: s.debrief.run, Sought: s.goal, Own: true, From: tried.Decided(s.debrief.run, s.goal)}}
+	return screen.Outcome{To: screen.FindingMsg{Strategy: s.Library.Strategy(s.debrief.Lock), Trace: s.debrief.Run, Sought: s.goal, Own: true, From: tried.Decided(s.debrief.Run, s.goal)}}
 }

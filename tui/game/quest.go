@@ -16,6 +16,7 @@ import (
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 	"lockstep/tui/adviser"
+	"lockstep/tui/debrief"
 	"lockstep/tui/deeds"
 	"lockstep/tui/draw"
 	"lockstep/tui/levels"
@@ -49,7 +50,7 @@ type quest struct {
 	parMoves   int                        // moves of the least way from the beginning
 	distances  map[*tried.Branch]distance // where it was computed
 	refused    error                      // why there is no hint
-	debrief    *debriefMsg                // once it is won, and the same moves were replayed
+	debrief    *debrief.Other             // once it is won, and the same moves were replayed
 	drained    bool                       // the run that is shown goes on to its end, which the goal needs
 	hints      int                        // given since the level was opened
 	nudged     *tried.Branch              // where a hint has said what to look at
@@ -84,17 +85,6 @@ type hintMsg struct {
 
 // Goals are the codes that a game can be played for.
 var Goals = trace.Verdict{trace.OV, trace.DG, trace.SW, trace.FR, trace.PD, trace.FN}
-
-// meant are the goals in words that need no others, and what may come beside them.
-var meant = map[trace.Code]string{
-	trace.OV: "two clients are inside the critical section at once",
-	trace.DG: "two clients' leases are live at once",
-	trace.SW: "a client's write lands on top of a newer holder's",
-	trace.FR: "a client's command removes or changes another's record",
-	trace.PD: "all clients are finished or dead, and a record is left that refuses whoever asks, for ever",
-	trace.FN: "a client's Acquire fails although its own record is stored",
-	trace.BD: "for a time nobody could get the lock, though nobody alive held it; no fault of a lock",
-}
 
 // deadlock is the same of PD in a few words, for a row of the least window.
 const deadlock = "all finished or dead, a record left for ever"
@@ -200,6 +190,9 @@ func (s *Game) heed(h hintMsg) tea.Cmd {
 		}
 		return nil
 	}
+	if c.wanted { // nothing is left to hint at
+		c.wanted, s.Notice = false, ""
+	}
 	s.drain()
 	if c.level != none {
 		all := scenarios.Levels()
@@ -286,11 +279,11 @@ func (s *Game) showHint() {
 		s.Notice = fmt.Sprintf("The goal can't be reached after your move %d: %s takes a move back.", s.lost(), s.Keys.Undo.Help().Key)
 	case c.recalled != s.here && s.detour() > 0:
 		c.recalled = s.here
-		s.Notice = fmt.Sprintf("Hint: your last %s gained nothing; %s takes %s back, %s again goes on.", draw.Either(s.detour() == 1, "move", fmt.Sprintf("%d moves", s.detour())), s.Keys.Undo.Help().Key, draw.Either(s.detour() == 1, "it", "one"), s.Keys.Hint.Help().Key)
+		s.advise(fmt.Sprintf("Hint: your last %s gained nothing; %s takes %s back, %s again goes on.", draw.Either(s.detour() == 1, "move", fmt.Sprintf("%d moves", s.detour())), s.Keys.Undo.Help().Key, draw.Either(s.detour() == 1, "it", "one"), s.Keys.Hint.Help().Key))
 	case c.nudged != s.here:
 		c.nudged = s.here
 		c.hints++
-		s.Notice = "Hint: " + s.thought() + " " + s.Keys.Hint.Help().Key + " again names the move."
+		s.advise("Hint: " + s.thought() + " " + s.Keys.Hint.Help().Key + " again names the move.")
 	default:
 		c.hints++
 		s.pointAt(c.hint)
@@ -348,7 +341,18 @@ func (s *Game) pointAt(h explore.Hint) {
 		s.options, i = slices.Insert(s.options, 0, o), 0
 	}
 	s.at = i
-	s.Notice = "Hint: " + o.name + "."
+	s.advise("Hint: " + o.name + ".")
+}
+
+// advise shows a hint, which stays as long as the position in which it was asked for.
+func (s *Game) advise(text string) { s.advice, s.Notice = text, text }
+
+// outdate takes back the hint of a position that is left, however that came about.
+func (s *Game) outdate() {
+	if s.Notice == s.advice {
+		s.Notice = ""
+	}
+	s.advice = ""
 }
 
 // hinted is the move that begins the least way on, and its place in the list, or -1.
@@ -386,7 +390,7 @@ func (s *Game) outlook(width int) (string, draw.Ink) {
 		return fmt.Sprintf("No longer reachable after your move %d; %s takes a move back.", s.lost(), k.Undo.Help().Key), draw.Breach
 	}
 	if s.here.Depth == 0 {
-		return shortened("Least from here: "+costText(c.ahead, c.hint.Cost)+": can you match it?", width), draw.Plain
+		return shortened("Least from here: "+debrief.Cost(c.ahead, c.hint.Cost)+": can you match it?", width), draw.Plain
 	}
 	left := "Least from here: "
 	if before, known := c.distances[s.here.Parent]; known && before.moves == c.ahead {
@@ -427,39 +431,4 @@ func (s *Game) unjudged() string {
 		return ""
 	}
 	return "Not won yet: " + trace.List(missing) + text + ". "
-}
-
-// score compares the reader's moves with the least, and says what helped. Steps, of which a move may take several, are told only where
-// nothing else differs.
-func (s *Game) score() string {
-	c := s.quest
-	// The least is that of the search, which counts steps: should some way have more of them and fewer moves, that is no worse.
-	yours, least := costText(s.here.Depth, c.hint.Taken), costText(min(c.parMoves, s.here.Depth), c.par.Cost)
-	text := "You matched the least: " + yours + "."
-	switch {
-	case yours == least && c.hint.Taken.Steps != c.par.Cost.Steps:
-		text += fmt.Sprintf(" A move can take several steps: yours take %d, and the least %d.", c.hint.Taken.Steps, c.par.Cost.Steps)
-	case yours == least:
-	case s.here.Depth <= c.parMoves && c.hint.Taken.Faults == c.par.Cost.Faults:
-		text = fmt.Sprintf("You matched the least in moves (%d) and faults (%d), but not in changes to another client: you made %d, and the least has %d.",
-			s.here.Depth, c.par.Cost.Faults, c.hint.Taken.Switches, c.par.Cost.Switches)
-	default:
-		text = fmt.Sprintf("You did not match the least. Yours: %s; the least: %s.", yours, least)
-	}
-	if c.hints > 0 {
-		text += fmt.Sprintf(" Hints asked for: %d.", c.hints)
-	}
-	if others := s.root.Size() - s.here.Depth; others > 0 {
-		text += fmt.Sprintf(" Other moves tried: %d.", others)
-	}
-	return text
-}
-
-// costText describes moves and their cost to a reader who knows the words of no search.
-func costText(moves int, c explore.Cost) string {
-	text := draw.Plural(moves, "move")
-	if c.Switches > 0 {
-		text += ", changing to another client " + draw.Times(c.Switches)
-	}
-	return text + ", " + draw.Plural(c.Faults, "fault")
 }

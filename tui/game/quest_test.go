@@ -15,6 +15,7 @@ import (
 	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
+	"lockstep/tui/debrief"
 	"lockstep/tui/draw"
 	"lockstep/tui/screen"
 	"lockstep/tui/tried"
@@ -140,23 +141,23 @@ func TestLevelsAreWonByTheirHints(t *testing.T) {
 				t.Errorf("the guide says that this is it, and the monitors say %s", v)
 			}
 			d := s.debrief
-			if d == nil || d.run == nil || d.lock != l.Withstands || !d.proven {
+			if d == nil || d.Run == nil || d.Lock != l.Withstands || !d.Proven {
 				t.Fatalf("the debrief is %+v", d)
 			}
 			if s.parMoves != l.Moves {
 				t.Errorf("the list says %d moves, and the least way has %d", l.Moves, s.parMoves)
 			}
-			if d.same != slices.Contains(alike, l.Name()) {
-				t.Errorf("the moves with %s are the same: %v\n%s\n%s", d.lock, d.same, s.Run.Schedule, d.run.Schedule)
+			if d.Same != slices.Contains(alike, l.Name()) {
+				t.Errorf("the moves with %s are the same: %v\n%s\n%s", d.Lock, d.Same, s.Run.Schedule, d.Run.Schedule)
 			}
-			if v := d.run.Verdict(); slices.Contains(v, l.Goal) || len(d.run.Events) == 0 {
-				t.Errorf("the same moves with %s: %s\n%s", d.lock, v, d.run.Schedule)
+			if v := d.Run.Verdict(); slices.Contains(v, l.Goal) || len(d.Run.Events) == 0 {
+				t.Errorf("the same moves with %s: %s\n%s", d.Lock, v, d.Run.Schedule)
 			}
 			if w, won := s.Progress.Won(l.Name()); !won || w.Steps != s.par.Steps {
 				t.Errorf("the win isn't remembered: %+v", w)
 			}
 			text := tuitest.Unwrapped(a.View())
-			for _, want := range []string{tried.Elsewhere(d.lock, d.run, d.same, l.Goal), "GOAL REACHED!", "You matched the least: " + costText(s.parMoves, s.par.Cost) + ".", d.lock + " withstands: no schedule of this level shows " + l.Goal.String()} {
+			for _, want := range []string{tried.Elsewhere(d.Lock, d.Run, d.Same, l.Goal), "GOAL REACHED!", "You matched the least: " + debrief.Cost(s.parMoves, s.par.Cost) + ".", d.Lock + " withstands: no schedule of this level shows " + l.Goal.String()} {
 				if !strings.Contains(text, want) {
 					t.Errorf("the screen doesn't say %q:\n%s", want, a.View())
 				}
@@ -177,7 +178,7 @@ func isTrue(t *testing.T, s *Game, goal trace.Code) {
 	if !is || !shown.Own {
 		t.Fatalf("f leads to %+v", out.To)
 	}
-	text := tried.Elsewhere(s.debrief.lock, shown.Trace, s.debrief.same, goal)
+	text := tried.Elsewhere(s.debrief.Lock, shown.Trace, s.debrief.Same, goal)
 	if shown.From < 1 || shown.From > len(shown.Trace.Events) {
 		t.Fatalf("f leads to position %d of %d", shown.From, len(shown.Trace.Events))
 	}
@@ -226,22 +227,22 @@ func TestOwnMovesKeepTheirOrder(t *testing.T) {
 	}
 	isTrue(t, s, trace.PD)
 	clients := 0
-	for i := range s.debrief.run.Events {
-		e := &s.debrief.run.Events[i]
+	for i := range s.debrief.Run.Events {
+		e := &s.debrief.Run.Events[i]
 		if e.Kind == trace.KindPause {
-			t.Errorf("nobody was paused: %s", s.debrief.run.Line(e))
+			t.Errorf("nobody was paused: %s", s.debrief.Run.Line(e))
 		}
 		if want := []time.Duration{3 * time.Second, 0}; (e.Kind == trace.KindTimeout || e.Kind == trace.KindRefused) && e.Client < len(want) {
 			if clients++; e.At != want[e.Client] {
-				t.Errorf("at another time than in the game: %s", s.debrief.run.Line(e))
+				t.Errorf("at another time than in the game: %s", s.debrief.Run.Line(e))
 			}
 		}
 	}
-	if text := tried.Elsewhere(s.debrief.lock, s.debrief.run, s.debrief.same, trace.PD); clients != 2 || !strings.HasPrefix(text, "The same moves") || !strings.Contains(text, "A's record expires at 12.001s, and the probe, which asks again only a lease (12s) later, gets the lock at 24.001s") {
+	if text := tried.Elsewhere(s.debrief.Lock, s.debrief.Run, s.debrief.Same, trace.PD); clients != 2 || !strings.HasPrefix(text, "The same moves") || !strings.Contains(text, "A's record expires at 12.001s, and the probe, which asks again only a lease (12s) later, gets the lock at 24.001s") {
 		t.Errorf("says %q", text)
 	}
-	if at := tried.Decided(s.debrief.run, trace.PD); s.debrief.run.Events[at-1].Kind != trace.KindExpire {
-		t.Errorf("the other lock's run opens at %s: the record's expiry is what differs", s.debrief.run.Line(&s.debrief.run.Events[at-1]))
+	if at := tried.Decided(s.debrief.Run, trace.PD); s.debrief.Run.Events[at-1].Kind != trace.KindExpire {
+		t.Errorf("the other lock's run opens at %s: the record's expiry is what differs", s.debrief.Run.Line(&s.debrief.Run.Events[at-1]))
 	}
 	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, "but FN (false refusal)") {
 		t.Error(a.View())
@@ -254,10 +255,10 @@ func TestSameMovesReachTheDecision(t *testing.T) {
 	for name, want := range map[string]string{"get-then-del.FR.pause": "EVALSHA", "naive-del.FR.pause": "EVALSHA", "setpx-lua.SW.pause": "WRITE"} {
 		a, s := openLevel(t, name)
 		win(t, a, s)
-		e := s.debrief.run.Events
+		e := s.debrief.Run.Events
 		last := e[len(e)-1]
 		if text := strings.ToUpper(trace.CommandText(last.Args) + last.Kind.String()); !strings.Contains(text, want) && !(want == "WRITE" && last.Kind == trace.KindReject) {
-			t.Errorf("%s ends with %s", name, s.debrief.run.Line(&last))
+			t.Errorf("%s ends with %s", name, s.debrief.Run.Line(&last))
 		}
 	}
 }
@@ -366,7 +367,7 @@ func TestEnterIsSafeOnArrival(t *testing.T) {
 func TestScoreIsAnnounced(t *testing.T) {
 	for _, name := range []string{"setnx-expire.PD.reply-lost", "naive-del.FR.pause", "timestamp-del.DG.crash"} {
 		a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), name)
-		cost := costText(s.parMoves, s.par.Cost)
+		cost := debrief.Cost(s.parMoves, s.par.Cost)
 		if name == "timestamp-del.DG.crash" { // it is the longest of all
 			cost = strings.Replace(cost, "to another client", "client", 1)
 		}

@@ -132,6 +132,22 @@ func Numbered(all []int) string {
 	return draw.Either(len(all) > 1, "levels ", "level ") + trace.List(numbers)
 }
 
+// meant are the goals in words that need no others, and what may come beside them.
+var meant = map[trace.Code]string{
+	trace.OV: "two clients are inside the critical section at once",
+	trace.DG: "two clients' leases are live at once",
+	trace.SW: "a client's write lands on top of a newer holder's",
+	trace.FR: "a client's command removes or changes another's record",
+	trace.PD: "all clients are finished or dead, and a record is left that refuses whoever asks, for ever",
+	trace.FN: "a client's Acquire fails although its own record is stored",
+	trace.BD: "for a time nobody could get the lock, though nobody alive held it; no fault of a lock",
+}
+
+// Meaning says what a violation is in words that need no others, as far as a game may come to it.
+func Meaning(code trace.Code) string {
+	return draw.Either(meant[code] != "", meant[code], code.Meaning())
+}
+
 // Rivals are the locks that may withstand what has broken one, the simplest first.
 func Rivals(s strategies.Strategy) []string {
 	if s.Nodes > 1 {

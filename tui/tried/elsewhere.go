@@ -14,17 +14,16 @@ import (
 // Elsewhere says which violations a lock has under the moves by which another was brought to the goal, or
 // under those adapted to its commands, and which event kept the goal's from it.
 func Elsewhere(lock string, run *trace.Trace, same bool, goal trace.Code) string {
-	named := func(c trace.Code) string { return fmt.Sprintf("%s (%s)", c, c.Name()) }
 	var has []string
 	for _, c := range run.Verdict() {
-		has = append(has, named(c))
+		has = append(has, fmt.Sprintf("%s (%s)", c.Named(), c))
 	}
 	text := draw.Either(same, "The same moves with "+lock, "These moves, adapted to the commands of "+lock) + ": "
 	others := strings.Join(has, " and ")
 	if slices.Contains(run.Verdict(), goal) {
 		return text + others + "."
 	}
-	text += "no " + named(goal)
+	text += fmt.Sprintf("no %s (%s)", goal.Name(), goal)
 	if others != "" {
 		text += ", but " + others
 	}

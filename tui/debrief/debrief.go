@@ -1,0 +1,122 @@
+// Package debrief says what a win in the game has shown: what broke and on which line of the code, which lock withstands that, and what
+// came of the same moves with it.
+package debrief
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"lockstep/sim/trace"
+	"lockstep/strategies"
+	"lockstep/tui/draw"
+	"lockstep/tui/levels"
+	"lockstep/tui/tried"
+)
+
+// Win is a game that was won.
+type Win struct {
+	Run   *trace.Trace // of the reader's moves, to the end if the goal is judged there
+	Goal  trace.Code
+	Moral string // what the level teaches, or empty
+	Score Score
+	Other *Other // nil while it is computed
+	Next  string // what the keys do from here, in a sentence
+	Theme *draw.Theme
+}
+
+// Broken is the line of code by which a game was won, that whose command completed the violation, with
+// the client whose command it was, and the line's text.
+func Broken(t *trace.Trace, goal trace.Code) (at trace.Source, by int, text string) {
+	i := slices.IndexFunc(t.Violations, func(v trace.Violation) bool { return v.Code == goal })
+	if i < 0 {
+		return at, trace.None, ""
+	}
+	v := &t.Violations[i]
+	for i := len(v.Events) - 1; i >= 0; i-- {
+		e := &t.Events[v.Events[i]-1]
+		file := path.Base(e.Source.File)
+		code, known := strategies.Text(file)
+		if e.Source.File == "" || !known {
+			continue
+		}
+		lines := strings.Split(code, "\n")
+		if e.Source.Line < 1 || e.Source.Line > len(lines) {
+			continue
+		}
+		return trace.Source{File: file, Line: e.Source.Line}, e.Client, strings.TrimSpace(lines[e.Source.Line-1])
+	}
+	return at, trace.None, ""
+}
+
+// Brief says what broke, on which line, which lock withstands that, what the level teaches, and how to go on.
+func (w *Win) Brief(width int) []draw.Line {
+	t := draw.Paragraphs{Width: width}
+	if i := slices.IndexFunc(w.Run.Violations, func(v trace.Violation) bool { return v.Code == w.Goal }); i >= 0 {
+		t.Add(draw.Breach, "!! ", trace.Capital(w.Run.Violations[i].Text)+".")
+	}
+	if at, by, text := Broken(w.Run, w.Goal); text != "" {
+		t.Add(draw.Plain, "   ", fmt.Sprintf("The line that did it, run by %s (%s:%d):", w.Run.Clients[by], at.File, at.Line))
+		t.Add(draw.Strong, "     ", text)
+	}
+	switch d := w.Other; {
+	case d == nil:
+		t.Add(draw.Dim, "", "Replaying the same moves under another lock.")
+	case d.Proven:
+		t.Add(draw.Good, w.Theme.Granted+" ", fmt.Sprintf("%s withstands: all schedules of this level were searched, and none shows %s with it.", d.Lock, w.Goal.Named()))
+	}
+	if w.Moral != "" {
+		t.Add(draw.Plain, "", w.Moral)
+	}
+	t.Add(draw.Plain, "", w.Score.Brief())
+	t.Add(draw.Strong, "", w.Next)
+	return t.Lines
+}
+
+// More has the brief, and after a gap the score in full, what came of the same moves with the other lock, and what else broke. Who the
+// probe is stands in the help.
+func (w *Win) More(width int) []draw.Line {
+	t := draw.Paragraphs{Width: width, Lines: w.Brief(width)}
+	t.Gap()
+	t.Add(draw.Plain, "", w.Score.Text())
+	own := w.Run.Verdict()
+	w.tellCodes(&t, "Your moves also led to", own)
+	w.tellOther(&t)
+	if d := w.Other; d != nil && d.Run != nil {
+		w.tellCodes(&t, "With "+d.Lock+" there was", slices.DeleteFunc(d.Run.Verdict(), func(c trace.Code) bool { return slices.Contains(own, c) }))
+	}
+	if d := w.Other; d != nil && d.Proven {
+		if about := levels.About(d.Lock, nil); about != nil { // that it is free of one flaw recommends nothing
+			t.Add(draw.Plain, "", fmt.Sprintf("What breaks %s: %s.", d.Lock, levels.Numbered(about)))
+		}
+	}
+	return t.Lines
+}
+
+// tellOther says what came of the same moves with the other lock.
+func (w *Win) tellOther(t *draw.Paragraphs) {
+	switch d := w.Other; {
+	case d == nil:
+	case d.Run != nil:
+		text := tried.Elsewhere(d.Lock, d.Run, d.Same, w.Goal)
+		if slices.Contains(d.Run.Verdict(), w.Goal) {
+			t.Add(draw.Breach, w.Theme.Bad+" ", text)
+			break
+		}
+		t.Add(draw.Plain, "", text)
+	case d.Err == nil:
+		t.Add(draw.Dim, "", fmt.Sprintf("Each lock that was tried has %s within the same bounds, too.", w.Goal.Named()))
+	case d.Err != nil:
+		t.Add(draw.Dim, "", "The same moves can't be replayed under another lock: "+d.Err.Error())
+	}
+}
+
+// tellCodes explains what else broke: the goal is explained already.
+func (w *Win) tellCodes(t *draw.Paragraphs, intro string, codes trace.Verdict) {
+	for _, code := range codes {
+		if code != w.Goal {
+			t.Add(draw.Dim, "", fmt.Sprintf("%s %s (%s): %s.", intro, code.Named(), code, levels.Meaning(code)))
+		}
+	}
+}
