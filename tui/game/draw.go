@@ -225,11 +225,11 @@ func (s *Game) lease() string {
 	case s.cfg.Strategy.NoTTL:
 		return " Records don't expire."
 	case s.goal == trace.PD:
-		return " An expiry, if set, is " + ttl + "."
+		return " Expiry, if set: " + ttl + "."
 	case (s.goal == trace.FN || s.goal == trace.FR) && faults == explore.Budget{}:
 		return ""
 	}
-	return " A lock is lent for " + ttl + " (a lease)."
+	return " A lock lasts " + ttl + " (its lease)."
 }
 
 // asks says how often each client asks for the lock, where it is as often as the others.

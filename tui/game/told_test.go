@@ -102,12 +102,12 @@ func TestRulesAreInWords(t *testing.T) {
 		}
 		a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), l.Name())
 		v := tuitest.Unwrapped(a.View())
-		lease := "A lock is lent for 12s (a lease)."
+		lease := "A lock lasts 12s (its lease)."
 		switch {
 		case s.cfg.Strategy.NoTTL:
 			lease = "Records don't expire."
 		case l.Goal == trace.PD:
-			lease = "An expiry, if set, is 12s."
+			lease = "Expiry, if set: 12s."
 		case l.Faults == explore.Duplicate, l.Faults == explore.ReplyLost:
 			lease = "" // what is sought takes no time
 			if strings.Contains(v, "12s") {
@@ -385,6 +385,7 @@ func TestDistanceSaysStill(t *testing.T) {
 func TestProbeIsExplained(t *testing.T) {
 	a, s := openLevel(t, scenarios.Levels()[2].Name())
 	win(t, a, s)
+	a.Press("down")
 	_ = a.View()
 	var told strings.Builder
 	for _, l := range s.debriefing(200) {
@@ -393,7 +394,7 @@ func TestProbeIsExplained(t *testing.T) {
 		}
 		told.WriteString(" ")
 	}
-	for _, want := range []string{"A's record expires at 12.001s, and the probe, which asks again only a lease (12s) later, gets the lock at 24.001s", "a lease after the last thing that is due"} {
+	for _, want := range []string{"A's record expires at 12.001s, and the probe, which asks again only a lease (12s) later, gets the lock at 24.001s"} {
 		if !strings.Contains(tuitest.Unwrapped(told.String()), tuitest.Unwrapped(want)) {
 			t.Errorf("there is no %q in %s", want, told.String())
 		}
@@ -411,7 +412,7 @@ func TestCodesHaveTheirNames(t *testing.T) {
 		for range s.parMoves - 1 {
 			a.Press("i i enter")
 			v := a.View()
-			if named := strings.Contains(v, "FN is a false refusal, not the goal, which can still be reached"); named != slices.Contains(s.Run.Verdict(), trace.FN) {
+			if named := strings.Contains(v, "Broken: a false refusal (FN), not the goal, which can still be reached"); named != slices.Contains(s.Run.Verdict(), trace.FN) {
 				t.Errorf("%v: the name of FN is there: %t\n%s", size, named, v)
 			}
 		}
@@ -470,6 +471,7 @@ func TestHintsCountAsTheListDoes(t *testing.T) {
 	for _, begin := range []string{"A: SET", "A: reads the reply", "A: enters", "A: does its work", "time to 12.001s", "B: SET", "A: DEL"} {
 		do(t, a, s, begin)
 	}
+	a.Press("down")
 	if v := tuitest.Unwrapped(a.View()); s.parMoves != s.here.Depth || !strings.Contains(v, "You matched the least: 7 moves, changing to another client twice, 1 fault.") {
 		t.Errorf("the score isn't that of the least, %d moves:\n%s", s.parMoves, a.View())
 	}

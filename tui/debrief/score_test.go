@@ -1,0 +1,44 @@
+package debrief
+
+import (
+	"strings"
+	"testing"
+
+	"lockstep/sim/explore"
+)
+
+// What a win took is told by what is on the screen: moves, faults and clients. Steps are told where the moves agree
+// with the least and they don't, and then it is said what they are.
+func TestScoreExplainsItsWords(t *testing.T) {
+	least := explore.Cost{Faults: 1, Switches: 1, Steps: 6}
+	for _, c := range []struct {
+		taken explore.Cost
+		want  string
+	}{
+		{least, "You matched the least: 4 moves, changing to another client once, 1 fault."},
+		{explore.Cost{Faults: 1, Switches: 1, Steps: 8}, "You matched the least: 4 moves, changing to another client once, 1 fault. A move can take several steps: yours take 8, and the least 6."},
+		{explore.Cost{Faults: 1, Switches: 2, Steps: 6}, "You matched the least in moves (4) and faults (1), but not in changes to another client: you made 2, and the least has 1."},
+		{explore.Cost{Faults: 2, Switches: 1, Steps: 6}, "You did not match the least. Yours: 4 moves, changing to another client once, 2 faults; the least: 4 moves, changing to another client once, 1 fault."},
+	} {
+		s := Score{Moves: 4, Least: 4, Taken: c.taken, Par: least}
+		if got := s.Text(); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.taken, got, c.want)
+		}
+	}
+}
+
+// The first words count what was made beside what is needed. Fewer moves than the search's, which counts steps, are the least.
+func TestScoreInBrief(t *testing.T) {
+	for _, c := range []struct {
+		moves, least int
+		want         string
+	}{{6, 4, "You made 6 moves; the search needs 4."}, {4, 4, "You made 4 moves; the search needs as many."}, {3, 4, "You made 3 moves; the search needs as many."}} {
+		s := Score{Moves: c.moves, Least: c.least}
+		if got := s.Brief(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+	if s := (Score{Moves: 6, Least: 4, Hints: 2, Others: 3}); !strings.HasSuffix(s.Text(), "Hints asked for: 2. Other moves tried: 3.") {
+		t.Errorf("what helped isn't told: %s", s.Text())
+	}
+}
