@@ -127,7 +127,7 @@ func TestRulesAreInWords(t *testing.T) {
 			t.Errorf("%s: in a wide window its goal has no meaning:\n%s", l.Name(), wide.View())
 		}
 		list := tuitest.Open(t, 80, 24, s.App, s.Levels(), nil).View()
-		if !strings.Contains(tuitest.Unwrapped(list), "The goal is "+l.Goal.Named()) {
+		if !strings.Contains(tuitest.Unwrapped(list), "Goal: "+l.Goal.Named()+" ("+l.Goal.String()+"): "+levels.Meaning(l.Goal)) {
 			t.Errorf("the list doesn't say the goal of %s:\n%s", l.Name(), list)
 		}
 		if strings.Contains(list, s.Theme.Write) {

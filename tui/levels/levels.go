@@ -30,8 +30,7 @@ func New(app *screen.App) *List {
 	list := &List{next: Next(app)}
 	for i := range all {
 		l := &all[i]
-		items[i] = picker.Item{Name: l.Strategy, About: fmt.Sprintf("%s (%d moves)", l.Title, l.Moves), Detail: fmt.Sprintf("%s: %s The goal is %s (%s). It takes some %d moves%s.", l.Title, l.Task, l.Goal.Named(), l.Goal, l.Moves,
-			draw.Either(i == Longest(), ", more than any other level: leave it for later if you like", "")), Badge: func() draw.Span {
+		items[i] = picker.Item{Name: l.Strategy, About: fmt.Sprintf("%s (%d moves)", l.Title, l.Moves), Detail: described(l, i == Longest()), Badge: func() draw.Span {
 			if _, won := app.Progress.Won(l.Name()); won {
 				return draw.Text(app.Theme.Granted+" won", draw.Good)
 			}
@@ -44,6 +43,12 @@ func New(app *screen.App) *List {
 		}}
 	list.look()
 	return list
+}
+
+// described is a level's task, its goal in words, and what it takes, each from a row of its own on.
+func described(l *scenarios.Level, longest bool) string {
+	return fmt.Sprintf("Task: %s\nGoal: %s (%s): %s.\nIt takes %d moves%s.", l.Task, l.Goal.Named(), l.Goal, Meaning(l.Goal), l.Moves,
+		draw.Either(longest, ", more than any other level: leave it for later if you like", ""))
 }
 
 // look notes which levels were begun, and says why the one that is marked as next isn't the first that is left, if it isn't.
