@@ -151,6 +151,33 @@ func TestFirstHintIsInWords(t *testing.T) {
 	}
 }
 
+// A hint is for the position in which it was asked for: looking at the list leaves it there, and it goes with any way to another
+// position, be that by a key or not, and while the moves are replayed.
+func TestHintGoesWithItsPosition(t *testing.T) {
+	shown := func(v string) bool { return strings.Contains(v, " Hint: ") }
+	for _, keys := range []string{"enter", "u", "g", "2", "space"} {
+		a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
+		a.Press("1 i")
+		if a.Press("down up"); !shown(a.View()) {
+			t.Errorf("the hint goes while one looks for its move:\n%s", a.View())
+		}
+		if a.Press(keys); shown(a.View()) {
+			t.Errorf("after %s the hint is there still:\n%s", keys, a.View())
+		}
+		if a.Press("down"); keys != "space" && shown(a.View()) {
+			t.Errorf("after %s and a look at the list the hint is back:\n%s", keys, a.View())
+		}
+		if s.goTo(s.root); s.Notice != "" || s.advice != "" {
+			t.Errorf("at the beginning it says %q", s.Notice)
+		}
+	}
+	_, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
+	s.advise("Hint: this.")
+	if s.try(s.options[0]); s.Notice != "" {
+		t.Errorf("a move that no key makes leaves %q", s.Notice)
+	}
+}
+
 // A first hint is a thought: it repeats no row of the list, however few there are, and is whole in the least window.
 func TestFirstHintIsAThought(t *testing.T) {
 	testenv.LongRaced(t)
