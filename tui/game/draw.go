@@ -272,8 +272,10 @@ func (s *Game) drawMoves(c *draw.Canvas, r draw.Rectangle) {
 	for i := s.first; i < len(s.options) && i-s.first < per; i++ {
 		rows = append(rows, s.moveLine(i, i == s.first && s.first > 0 || i-s.first == per-1 && i < len(s.options)-1))
 	}
-	if half := (len(rows) + 1) / 2; len(rows) > r.H && draw.Widest(rows[:half])+draw.Widest(rows[half:])+1 <= r.W { // none stands alone beside a full column
-		r.H = half
+	if len(rows) > r.H {
+		if n := s.half(len(rows), r.H); draw.Widest(rows[:n])+draw.Widest(rows[n:])+1 <= r.W {
+			r.H = n
+		}
 	}
 	s.plan.Rows = r.H
 	s.plan.Left = draw.LeftOf(rows, r, s.plan.Columns)
@@ -284,6 +286,18 @@ func (s *Game) drawMoves(c *draw.Canvas, r draw.Rectangle) {
 		}
 		c.Line(x, r.Y+n%r.H, width, pane.ShortenedLine(l, width).Fitted(width, s.Theme.More))
 	}
+}
+
+// half is after how many of the moves in sight the second column begins: none stands alone beside a full one, and what one client can do
+// stands together, as does what time can do and what servers can, where there are rows for that.
+func (s *Game) half(moves, rows int) int {
+	half := (moves + 1) / 2
+	for n := half; n <= rows && n < moves; n++ {
+		if s.options[s.first+n-1].group() != s.options[s.first+n].group() {
+			return n
+		}
+	}
+	return half
 }
 
 // moveLine is a move in the list, with a mark if there are more beyond it.

@@ -43,6 +43,16 @@ func TestThreeClientsInThirtyRows(t *testing.T) {
 	}
 }
 
+// What one client can do stands in one column, where there are rows for that.
+func TestColumnsBreakBetweenClients(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 30}} {
+		a, _ := openLevelIn(t, size[0], size[1], tuitest.PlainTheme(false), "timestamp-del.DG.crash")
+		if v := a.View(); !regexp.MustCompile(`1 A: SETNX lock 1012 +5 C: SETNX lock 1012`).MatchString(v) {
+			t.Errorf("%v: the second column begins within a client's moves:\n%s", size, v)
+		}
+	}
+}
+
 // Each window is covered, without a hole and without an overlap; the diagram has the whole width.
 func TestGameLayouts(t *testing.T) {
 	testenv.LongRaced(t)

@@ -27,6 +27,14 @@ type option struct {
 	due    time.Duration // of a client's step: the time until its own wait is over, or 0
 }
 
+// group is whose move an option is: a client's by its place, that of time, or that of a server.
+func (o *option) group() int {
+	if o.client == trace.None && len(o.moves) > 0 && o.moves[0].Wait > 0 {
+		return trace.None - 1
+	}
+	return o.client
+}
+
 // peek plays moves ahead, and returns the events that they lead to.
 func (s *Game) peek(moves ...sim.Move) (*trace.Trace, []trace.Event, error) {
 	t, err := scenarios.Replay(sim.Schedule{Config: s.cfg, Moves: append(s.here.Moves(), moves...)})

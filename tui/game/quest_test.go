@@ -156,7 +156,14 @@ func TestLevelsAreWonByTheirHints(t *testing.T) {
 			if w, won := s.Progress.Won(l.Name()); !won || w.Steps != s.par.Steps {
 				t.Errorf("the win isn't remembered: %+v", w)
 			}
-			text := tuitest.Unwrapped(a.View())
+			least := tuitest.Open(t, 80, 24, s.App, s, nil)
+			text := tuitest.Unwrapped(least.View())
+			for _, view := range []string{"code", "diagram"} {
+				if v := tuitest.Unwrapped(least.View()); !strings.Contains(v, "; ↓ tells more about this win.") {
+					t.Errorf("in the least window the %s cuts the first words:\n%s", view, least.View())
+				}
+				least.Press("v")
+			}
 			a.Press("down")
 			text += tuitest.Unwrapped(a.View())
 			for _, want := range []string{tried.Elsewhere(d.Lock, d.Run, d.Same, l.Goal), "GOAL REACHED!", "You matched the least: " + debrief.Cost(s.parMoves, s.par.Cost) + ".", d.Lock + " withstands: all schedules of this level were searched, and none shows " + l.Goal.Named()} {

@@ -61,6 +61,9 @@ func ArrangeGame(w, h int, want GameWishes) Game {
 	}
 	both := h >= bothFrom && rows-moves-gameStatus-3 >= 2*leastOwn
 	room := rows - moves - gameStatus - 1 // and one rule
+	if want.Debrief > 0 && !both && !want.Code {
+		room-- // words have another one below them
+	}
 	code, diagram := want.shares(room, both)
 	if want.Debrief > 0 { // above all else, next to the goal
 		used := gameStatus + code + diagram + 1
