@@ -138,12 +138,16 @@ func writeChoice(out io.Writer, open []advice.Answers, outcome advice.Outcome) e
 	return err
 }
 
-// writeAdvice prints a recommendation, and everything that it rests on: what to do and why, the runs that show it, and then the details.
+// writeAdvice prints a recommendation, and everything that it rests on: what to do and why, the runs that show it, and then the claims.
 func writeAdvice(out io.Writer, d advice.Advice, outcome advice.Outcome) error {
 	var b strings.Builder
 	rest := d.Rest(scenarios.Names(), outcome)
-	said, details := d.Text(&rest, outcome, func(scenario string) string { return scenario }, true)
-	b.WriteString(strings.Join(paragraphs(said), ""))
+	for _, s := range d.Text(&rest, outcome, func(scenario string) string { return scenario }, true) {
+		if s.Heading != "" {
+			b.WriteString("\n" + s.Heading + "\n")
+		}
+		b.WriteString(strings.Join(paragraphs(s.Paragraphs), ""))
+	}
 	fmt.Fprintf(&b, "\nRun just now with %s, because of your answers\n", d.Lock.Name)
 	for i := range d.Runs {
 		writeRun(&b, &d.Runs[i])
@@ -154,10 +158,12 @@ func writeAdvice(out io.Writer, d advice.Advice, outcome advice.Outcome) error {
 		}
 		writeRun(&b, &rest.Shown[i])
 	}
-	for _, n := range d.Claims() {
-		details = append(details, d.Claim(n, true)+fmt.Sprintf(" (lockstep explain claim %d)", n))
+	for i, n := range d.Claims() {
+		if i == 0 {
+			b.WriteString("\nMore about " + d.Lock.Name + "\n")
+		}
+		b.WriteString(unlabelled(d.Claim(n, true) + fmt.Sprintf(" (lockstep explain claim %d)", n)))
 	}
-	b.WriteString("\nMore about " + d.Lock.Name + "\n" + strings.Join(paragraphs(details), ""))
 	writeConditions(&b, &d, rest.Shown)
 	writeOthers(&b, d.Others)
 	fmt.Fprintf(&b, "\nPlay one of them: lockstep run %s %s. Search all schedules: lockstep explore %[1]s\n", d.Lock.Name, d.Runs[0].Scenario)

@@ -35,57 +35,91 @@ func (a *Advice) Rest(scenarios []string, outcome Outcome) Rest {
 	return rest
 }
 
-// Text puts the recommendation into sentences, the most important first: what to use, what to do for that, on which conditions or instead
-// of what, and why. The details are for those who want to know more: as a whole they have the reasons, too. Scenarios have the names that the reader
-// finds them by.
-func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) string, whole bool) (said, details []string) {
-	if a.Lock.Name == "" {
-		return []string{"There is no such lock."}, nil
-	}
-	said = []string{rest.Incomplete() + a.Headline(true)}
-	if !a.Enough {
-		why := slices.DeleteFunc([]string{a.counterLost(name), a.fails()}, func(s string) bool { return s == "" })
-		cured := a.Cured() != ""
-		var alternatives []string
-		for n := range a.Instead {
-			if n > 0 || !cured {
-				alternatives = append(alternatives, a.instead(n, name))
-			}
-		}
-		if !cured {
-			return slices.Concat(said, alternatives, why), []string{a.counted(rest)}
-		}
-		if or := a.orElse(); or != "" {
-			said = append(said, or)
-		}
-		cure := a.Instead[0].answer(0)
-		details = []string{a.saves(rest)}
-		if whole { // a list of the runs has the numbers, too
-			details = slices.Insert(details, 0, a.counted(rest))
-		}
-		return slices.Concat(said, []string{sentence(cure.remedy), helps, cure.limits}, why, alternatives), details
-	}
-	said = append(said, a.Unspoken(rest, outcome, name, whole)...)
-	if a.guards() {
-		said = append(said, "Give what can't check the token an idempotency key, so that a second one has no effect.")
-	}
-	if unwanted := where(a.Runs, func(r *Run) trace.Verdict { return r.Unwanted }, name); unwanted != "" {
-		said = append(said, "Its price: "+unwanted+".")
-	}
-	details = []string{a.covered(whole)}
-	if why := a.whyOne(name); why != "" {
-		details = append(details, why)
-	}
-	return said, details
+// Section is a part of the recommendation. The first has no heading: it is the lock, and what protects where two are at work all the same.
+type Section struct {
+	Heading    string
+	Paragraphs []string
 }
 
-// Shows is the index in the text of the paragraph that says what the runs that are listed show: on which conditions the lock is enough,
-// or what it fails in.
-func (a *Advice) Shows() int {
-	if a.Enough {
-		return 1
+// The headings of the sections after the first.
+const (
+	whatToDo   = "What to do"
+	why        = "Why"
+	runsBehind = "The runs behind it"
+)
+
+// Text puts the recommendation into sections: what to use, and what protects; what to do for that, on which conditions or instead
+// of what; why; and what the runs say. As a whole they have the reasons, too. Scenarios have the names that the reader finds them by.
+func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) string, whole bool) []Section {
+	if a.Lock.Name == "" {
+		return []Section{{Paragraphs: []string{"There is no such lock."}}}
 	}
-	return 1 + pick(a.Cured() != "", 3, len(a.Instead)) + pick(a.orElse() != "", 1, 0) + pick(a.fenced() != nil, 1, 0)
+	first := Section{Paragraphs: said(a.Headline(), a.Protects(), rest.Incomplete())}
+	if a.Enough {
+		return []Section{first,
+			{whatToDo, append(a.Unspoken(rest, outcome, name, whole), said(a.outside())...)},
+			{why, said("It is "+a.Lock.Summary+".", a.price(name), a.covered(whole), a.whyOne(name))},
+			{runsBehind, []string{a.withstood(rest)}},
+		}
+	}
+	var do []string
+	for n := range a.Instead {
+		do = append(do, a.instead(n, name))
+	}
+	reasons := said(a.fails(), a.counterLost(name))
+	if a.Cured() != "" {
+		cure := a.Instead[0].answer(0)
+		do = slices.Concat([]string{sentence(cure.remedy)}, do[1:], []string{helps, cure.limits})
+		reasons = append(reasons, a.saves(rest))
+	}
+	return []Section{first, {whatToDo, do}, {why, reasons}, {runsBehind, []string{a.counted(rest)}}}
+}
+
+// said are those of some sentences that there are.
+func said(all ...string) []string {
+	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
+}
+
+// Protects says in a line what keeps harm away where two are at work at once, which no lock rules out.
+func (a *Advice) Protects() string {
+	switch {
+	case a.Cured() != "":
+		return "The key protects, the lock saves work: without the key, every lock fails."
+	case !a.Enough:
+		return "Every lock fails: two can be at work at once."
+	case a.guards():
+		return "That check protects, as it refuses a late write; the lock only saves work."
+	}
+	return "It only saves work: now and then two do the same work, which you accept."
+}
+
+// outside says what to do where the token of the lock isn't checked. It is empty where no token keeps harm away.
+func (a *Advice) outside() string {
+	if !a.guards() {
+		return ""
+	}
+	return "A provider's charge or a mail can't check the token: give it an idempotency key, so that a second one has no effect."
+}
+
+// price is what the lock shows of what the answers would rather not have: "" if nothing.
+func (a *Advice) price(name func(scenario string) string) string {
+	if unwanted := where(a.Runs, func(r *Run) trace.Verdict { return r.Unwanted }, name); unwanted != "" {
+		return "Its price: " + unwanted + "."
+	}
+	return ""
+}
+
+// withstood says of a lock that is enough how many runs show that, and in how many others it fails.
+func (a *Advice) withstood(rest *Rest) string {
+	text := fmt.Sprintf("It withstands all %d runs that your answers call for", len(a.Runs))
+	if rest.Pending > 0 {
+		return text + "; " + rest.toCome() + "."
+	}
+	failed := (&candidate{a.Lock, rest.Shown}).failed()
+	if failed == 0 {
+		return text + fmt.Sprintf(", and all %d others.", rest.Made)
+	}
+	return text + fmt.Sprintf(", and fails in %s that no question is about.", pick(failed == 1, "1 other", fmt.Sprintf("%d others", failed)))
 }
 
 // fenced is the lock with tokens that comes nearest where the resource checks them, and loses their counter in a failover: nil if there is none.
@@ -111,43 +145,18 @@ func (a *Advice) counterLost(name func(scenario string) string) string {
 		"the same number as the one before, or a lower one, and the resource takes a late write: %s shows %s under %s.", f.Lock.Name, named(f.By.Broken), name(f.By.Scenario))
 }
 
-// orElse is the first lock that is enough with other answers, in a line: where the list of runs leaves the text few, it is not to be missed.
-// It is empty if there is none beside the one of the headline.
-func (a *Advice) orElse() string {
-	if a.Cured() == "" || len(a.Instead) < 2 {
-		return ""
-	}
-	i := &a.Instead[1]
-	var answers []string
-	for n, q := range i.Changed {
-		text := Questions[q].Text
-		if strings.HasPrefix(text, "A ") {
-			text = "a" + text[1:]
-		}
-		answers = append(answers, text+" "+i.answer(n).Text)
-	}
-	return fmt.Sprintf("Or change what you have: where %s, use %s.", trace.List(answers), i.Lock.Name)
-}
-
-// Headline says what to use: one lock, or, where none is enough alone, that with which one is; and of a token that it has to be checked. It
-// can say what kind of lock it is.
-func (a *Advice) Headline(summary bool) string {
-	text := ""
+// Headline says what to use: one lock, or, where none is enough alone, that with which one is; and of a token that it has to be checked.
+func (a *Advice) Headline() string {
 	switch cured := a.Cured(); {
+	case a.guards() && a.Enough: // the name alone would be taken for a charge, too
+		return "Use " + a.Lock.Name + ", but only if its token is checked where the harm is done."
 	case a.Enough:
-		text = "Use " + a.Lock.Name
-		if a.guards() {
-			text += ", but only if its token is checked where the harm is done: a provider's charge or a mail can't check it"
-		}
+		return "Use " + a.Lock.Name + "."
 	case cured == "":
 		return "No lock alone is enough."
 	default:
-		text = "No lock alone is enough: use " + cured
+		return "No lock alone is enough: use " + cured + "."
 	}
-	if summary && a.Enough {
-		text += fmt.Sprintf(". It withstands all %d runs that your answers call for. It is %s", len(a.Runs), a.Lock.Summary)
-	}
-	return text + "."
 }
 
 // Cured is the lock that is not enough alone with that which makes it enough: "" if there is nothing that does.
@@ -204,12 +213,12 @@ func (a *Advice) byCure(rest *Rest) (covered, left []Run) {
 	return covered, left
 }
 
-// Incomplete says before a headline that runs are still to come, which change what stands below it. It is empty if none are.
+// Incomplete says that runs are still to come, which change what stands below. It is empty if none are.
 func (r *Rest) Incomplete() string {
 	if r.Pending == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Still computing: %d %s to come, so this isn't complete. ", r.Pending, pick(r.Pending == 1, "run", "runs"))
+	return fmt.Sprintf("Still computing: %d %s to come, so this isn't complete.", r.Pending, pick(r.Pending == 1, "run", "runs"))
 }
 
 // toCome says how many of the runs are to come.
@@ -217,13 +226,13 @@ func (r *Rest) toCome() string {
 	return fmt.Sprintf("%d of the runs that no question is about %s still to come", r.Pending, pick(r.Pending == 1, "is", "are"))
 }
 
-// fails says after what every lock fails, by the answers, and to what that comes.
+// fails says after what two are at work under every lock, by the answers, and to what that comes.
 func (a *Advice) fails() string {
 	mishaps, _ := a.Mishaps(slices.DeleteFunc(slices.Clone(a.Runs), func(r Run) bool { return len(r.Broken) == 0 }))
 	for i, m := range mishaps {
 		mishaps[i] = pick(m == "a pause", "a pause past the lease", m)
 	}
-	text := fmt.Sprintf("%s, every lock fails: two can be at work after %s", pick(a.Cured() != "", "Without the idempotency key", "Alone"), either(mishaps))
+	text := "Under every lock two can be at work after " + either(mishaps)
 	if damage := a.damage(); damage != "" {
 		text += ", so that " + damage
 	}
@@ -241,13 +250,13 @@ func (a *Advice) counted(rest *Rest) string {
 		codes = append(codes, r.Broken[:min(len(r.Broken), 1)]...)
 	}
 	codes = slices.Compact(codes.Sorted())
-	text := fmt.Sprintf("In numbers: %s alone fails in %d of the %d runs that your answers call for, by %s", a.Lock.Name, (&candidate{a.Lock, a.Runs}).failed(), len(a.Runs), a.harm(codes))
-	n := len(rest.Shown)
+	text := fmt.Sprintf("%s alone fails in %d of the %d runs that your answers call for, by %s", a.Lock.Name, (&candidate{a.Lock, a.Runs}).failed(), len(a.Runs), a.harm(codes))
+	n := (&candidate{a.Lock, rest.Shown}).failed()
 	switch {
 	case rest.Pending > 0:
 		return text + "; " + rest.toCome() + "."
 	case n > 0:
-		text += fmt.Sprintf(", and in %s that no question is about", pick(n == 1, "1 more", fmt.Sprintf("%d more", n)))
+		text += fmt.Sprintf(", and in %s that no question is about", pick(n == 1, "1 other", fmt.Sprintf("%d others", n)))
 	}
 	if covered, left := a.byCure(rest); a.Cured() != "" {
 		all := len(covered) + len(left)
@@ -311,7 +320,7 @@ func (q *Question) Either(text func(*Answer) string) string {
 // covered says of a lock that is enough what the runs show on which the recommendation rests.
 func (a *Advice) covered(whole bool) string {
 	accepted := a.accepted()
-	text := "In the runs that your answers call for it does no harm by your answers"
+	text := "In the runs that your answers call for it shows nothing that they forbid"
 	if whole {
 		forbidden := slices.DeleteFunc(a.Answers.Forbids(), func(c trace.Code) bool { return slices.Contains(accepted, c) })
 		text += fmt.Sprintf(": no %s", named(forbidden))
@@ -321,7 +330,7 @@ func (a *Advice) covered(whole bool) string {
 	if len(allowed) > 0 {
 		text += " What it does show there, you don't forbid: " + inWords(allowed)
 		if slices.ContainsFunc(a.Runs, func(r Run) bool { return a.refuses(&r) }) {
-			text += "; the resource refuses the late holder's write"
+			text += "; where two overlapped, the resource refused the stale write"
 		}
 		if accepted != nil {
 			text += fmt.Sprintf("; %s you accept where a server loses the lock's record, and nowhere else", inWords(accepted))
@@ -379,7 +388,7 @@ func (a *Advice) Allowed(r *Run) string {
 	case len(r.Verdict) == 0 || len(r.Broken) > 0:
 		return ""
 	case a.refuses(r):
-		return "Your answers don't forbid it: the resource refuses the late holder's write."
+		return "The two overlapped, and the resource refused the stale write: your answers don't forbid that."
 	case r.Accepted != nil && a.Lock.Fences:
 		return "Your answers accept it here: the resource refuses a late write."
 	case r.Accepted != nil:
@@ -529,7 +538,7 @@ func (a *Advice) conditions(failed []Run, whole bool) string {
 	mishaps, _ := a.Mishaps(failed)
 	one := len(mishaps) == 1
 	const begin = "It is enough as long as you can rule out "
-	why := fmt.Sprintf("no question asks about %s, and %s that it fails then", pick(one, "that", "these"), pick(len(failed) == 1, "1 more run shows", fmt.Sprintf("%d more runs show", len(failed))))
+	why := fmt.Sprintf("no question asks about %s, and %s that it fails then", pick(one, "that", "these"), pick(len(failed) == 1, "1 other run shows", fmt.Sprintf("%d other runs show", len(failed))))
 	if one || !whole {
 		return fmt.Sprintf("%s%s: %s.", begin, trace.List(mishaps), why)
 	}

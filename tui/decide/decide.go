@@ -319,6 +319,8 @@ func (d *Decide) FooterKeys() []key.Binding {
 		keys = append(keys, screen.As(k.Enter, "the runs"))
 	case asked > 0 && d.given[d.at]:
 		keys = append(keys, screen.As(k.Enter, "next open question"))
+	case asked > 0:
+		keys = append(keys, screen.As(k.Enter, "go on, once answered"))
 	}
 	if n := len(d.rows); d.at >= questions && n > 0 && (d.first > 0 || d.rows[n-1] < len(d.listed)-1) {
 		keys = append(keys, screen.Pair(k.PageUp, k.PageDown, "page"))
@@ -360,6 +362,6 @@ func (d *Decide) Help() screen.Page {
 		Keys: append([]key.Binding{screen.As(k.Up, "row above"), screen.As(k.Down, "row below"), screen.As(k.Back, "answer to the left"), screen.As(k.Forward, "answer to the right"), screen.Bind("1-3", "that answer, and on", k.Guess.Keys()[:3]...),
 			k.PageUp, k.PageDown, screen.As(k.First, "first question"), screen.As(k.Last, "last run"), screen.As(k.Enter, "next question; then the runs; or play"), screen.As(k.Evidence, "the claims about it"), d.clearing()}, k.Always()...),
 		Words: d.words(), Prose: true,
-		Signs: append([]draw.Sign{{g.Granted + "ok", "nothing broke"}, {g.Mild + "OV", "something broke, and by your answers that does no harm: the list of all runs, which knows no answers, may have " + g.Bad + "OV"}, {g.Bad + "SW", "something broke, and by your answers that does harm, as long as there is no idempotency key; in red only where that decides"}, {"?", "a question that isn't answered yet"}}, screen.CodeSigns()...),
+		Signs: append([]draw.Sign{{g.Granted + "ok", "nothing broke"}, {g.Mild + "OV", "something broke that your answers allow, as two that overlapped where the resource refused the stale write: the list of all runs, which knows no answers, may have " + g.Bad + "OV"}, {g.Bad + "SW", "something broke that your answers forbid, as long as there is no idempotency key; in red only where that decides"}, {"?", "a question that isn't answered yet"}}, screen.CodeSigns()...),
 	}
 }

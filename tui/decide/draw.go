@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"lockstep/scenarios/advice"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 	"lockstep/tui/draw"
 	"lockstep/tui/screen"
@@ -121,15 +122,10 @@ func (d *Decide) drawText(c *draw.Canvas, r draw.Rectangle, lines []draw.Line) {
 }
 
 // drawSigns says at the end of a row what the signs before the codes of the runs mean, if that leaves what is at its beginning.
-// Where a lock is recommended with an idempotency key, they are about the lock alone: with that key most of what breaks does no harm.
+// Where a lock is recommended with an idempotency key, that is what most of the forbidden ones need.
 func (d *Decide) drawSigns(c *draw.Canvas, r draw.Rectangle, taken int, cured bool) {
 	g := &d.Theme.Glyphs
-	signs := g.Granted + " ok  " + g.Mild + " harmless  " + g.Bad + " harmful"
-	if cured {
-		signs += " without idempotency"
-	} else {
-		signs = "by your answers: " + signs
-	}
+	signs := "by your answers: " + g.Granted + " ok  " + g.Mild + " allowed  " + g.Bad + " " + draw.Either(cured, "needs the key", "forbidden")
 	if n := draw.Width(signs); taken+n+1 < r.W {
 		c.Text(r.X+r.W-1-n, r.Y, n, signs, draw.Dim)
 	}
@@ -163,8 +159,8 @@ const (
 
 // tell puts the recommendation into words, and behind it what the chosen answer to the question at the cursor is like. It is as brief as it takes to
 // fill no more than a third of the window. While the reader is at the questions, the text can be scrolled. At the runs it has its
-// first paragraphs, as many as fit into some rows. Where even the second one doesn't fit, which says on which conditions the lock is enough,
-// or what it fails in, there is the headline with as much as fits of that, or of what the runs below show: a name alone would pass for an answer without conditions.
+// first paragraphs, as many as fit into some rows: the lock and what protects, if no more. A name alone would pass for an answer
+// without conditions.
 func (d *Decide) tell(t *draw.Paragraphs, a *advice.Advice, rest *advice.Rest, rows, window int) {
 	explained := d.explained(t.Width)
 	var ends []int
@@ -187,27 +183,29 @@ func (d *Decide) tell(t *draw.Paragraphs, a *advice.Advice, rest *advice.Rest, r
 			keep = end
 		}
 	}
-	more := d.Theme.More + " " + d.Keys.Close.Help().Key + " goes back to the "
-	if keep >= ends[a.Shows()] {
-		t.Lines = t.Lines[:keep]
-		t.Add(draw.Dim, "", more+"questions, and to the rest of this.")
-		return
-	}
-	d.cut(t, a, rest.Incomplete()+a.Headline(false), d.told(a, rest, brief)[a.Shows()], more+"rest of this.", rows)
+	t.Lines = t.Lines[:keep]
+	t.Add(draw.Dim, "", d.Theme.More+" "+d.Keys.Close.Help().Key+" goes back to the questions, and to the rest of this.")
 }
 
-// set sets the recommendation in paragraphs, and returns the lines with which they end.
+// set sets the recommendation in paragraphs, those of a section below its heading, and returns the lines with which they end.
 func (d *Decide) set(t *draw.Paragraphs, a *advice.Advice, rest *advice.Rest, b brevity) (ends []int) {
 	t.Lines = nil
-	for i, s := range d.told(a, rest, b) {
-		k := draw.Plain
-		if i == 0 {
-			k = headlineInk(a)
+	for _, section := range d.told(a, rest, b) {
+		indent := ""
+		if section.Heading != "" {
+			t.Add(draw.Title, "", section.Heading)
+			indent = "  "
 		}
-		for line := range strings.SplitSeq(s, "\n") {
-			t.Add(k, "", line)
+		for i, s := range section.Paragraphs {
+			k := draw.Plain
+			if i == 0 && section.Heading == "" {
+				k = headlineInk(a)
+			}
+			for line := range strings.SplitSeq(s, "\n") {
+				t.Add(k, indent, line)
+			}
+			ends = append(ends, len(t.Lines))
 		}
-		ends = append(ends, len(t.Lines))
 	}
 	return ends
 }
@@ -217,20 +215,6 @@ func headlineInk(a *advice.Advice) draw.Ink {
 		return draw.Strong
 	}
 	return draw.Breach
-}
-
-// cut has the headline with as much of the second paragraph as so many rows have room for, and what leads to the rest.
-func (d *Decide) cut(t *draw.Paragraphs, a *advice.Advice, headline, second, more string, rows int) {
-	t.Lines = nil
-	t.Add(draw.Plain, "", headline+" "+second)
-	t.Lines = t.Lines[:min(len(t.Lines), rows)]
-	words := t.Lines[len(t.Lines)-1]
-	words[1].Text = draw.Wrap(words[1].Text, t.Width-2-draw.Width(more))[0] + " "
-	t.Lines[len(t.Lines)-1] = append(words, draw.Text(more, draw.Dim))
-	if text, named := strings.CutPrefix(t.Lines[0][1].Text, headline); named {
-		t.Lines[0] = slices.Insert(t.Lines[0], 1, draw.Text(headline, headlineInk(a)))
-		t.Lines[0][2].Text = text
-	}
 }
 
 // explained is what the chosen answer is like to the question at which the cursor is, or was last.
@@ -246,10 +230,11 @@ func (d *Decide) explained(width int) []draw.Line {
 	return t.Lines
 }
 
-// told is the recommendation with its details, and the claims behind it, with all of their conditions or with the key that shows them.
-func (d *Decide) told(a *advice.Advice, rest *advice.Rest, b brevity) []string {
-	said, details := a.Text(rest, d.outcome, d.title, b < brief)
-	all := slices.Concat(said, details)
+// told is the recommendation in its sections. The last has the claims behind it, too, with all of their conditions or with the key
+// that shows them.
+func (d *Decide) told(a *advice.Advice, rest *advice.Rest, b brevity) []advice.Section {
+	sections := a.Text(rest, d.outcome, d.title, b < brief)
+	last := &sections[len(sections)-1]
 	for i, n := range d.claims {
 		text := a.Claim(n, b < brief)
 		if b == entire {
@@ -261,9 +246,9 @@ func (d *Decide) told(a *advice.Advice, rest *advice.Rest, b brevity) []string {
 			}
 			text += fmt.Sprintf(" %s lists the conditions (lockstep explain claim %d).", d.Keys.Evidence.Help().Key, n)
 		}
-		all = append(all, text)
+		last.Paragraphs = append(last.Paragraphs, text)
 	}
-	return all
+	return sections
 }
 
 // title is a scenario's, by which the list of runs has it.
@@ -282,7 +267,7 @@ func heading(a *advice.Advice, pending int, others []advice.Run) string {
 	text := "Your answers: "
 	switch {
 	case a.Enough:
-		text += fmt.Sprintf("no harm in all %d runs", n)
+		text += fmt.Sprintf("nothing forbidden in all %d runs", n)
 	case a.Cured() != "":
 		text += fmt.Sprintf("%d of %d runs need the idempotency key", failed, n)
 	default:
@@ -340,7 +325,7 @@ func (d *Decide) parts(a *advice.Advice) (all []part) {
 		all = append(all, part{past: n})
 	}
 	for i := len(a.Runs); i < len(d.listed); i++ {
-		if heading := "Others: " + a.Kind(&d.listed[i]).Text(); i == len(a.Runs) || heading != all[len(all)-1].heading {
+		if heading := trace.Capital(a.Kind(&d.listed[i]).Text()); i == len(a.Runs) || heading != all[len(all)-1].heading {
 			all = append(all, part{heading, i, i})
 		}
 		all[len(all)-1].past = i + 1
@@ -424,18 +409,25 @@ func (d *Decide) drawRuns(c *draw.Canvas, l layout, a *advice.Advice, pending in
 	}
 	rule := draw.Rect(l.rules[2].X, l.rules[2].Y, l.rules[2].W, 1)
 	for i := range parts {
-		p := &parts[i]
-		first, last := max(d.first, p.first), min(past, p.past)
+		p, before := &parts[i], len(a.Runs)
+		sight := inSight{max(d.first, p.first) - before, min(past, p.past) - before, len(d.listed) - before, " others"}
 		switch row, headed := headings[p.first]; {
-		case first >= last:
+		case sight.first >= sight.past:
 		case p.heading == "":
-			d.drawHeading(c, rule, " "+heading(a, pending, unmarked)+" ", first, last, p.past)
+			d.drawHeading(c, rule, " "+heading(a, pending, unmarked)+" ", inSight{max(d.first, p.first), min(past, p.past), p.past, ""})
 		case headed:
-			d.drawHeading(c, draw.Rect(rule.X, row, rule.W, 1), p.heading, 0, last-first, p.past-p.first)
+			d.drawHeading(c, draw.Rect(rule.X, row, rule.W, 1), p.heading, sight)
 		default:
-			d.drawHeading(c, rule, " "+p.heading+" ", first-p.first, last-p.first, p.past-p.first)
+			d.drawHeading(c, rule, " "+p.heading+" ", sight)
 		}
 	}
+}
+
+// inSight are the runs of a part that are in sight, of all those that decide, or of all that no question is about, whatever their
+// kind: the text above the list counts them so, too.
+type inSight struct {
+	first, past, of int
+	what            string
 }
 
 // drawRows draws the runs for which the list has room, and returns the one after them, and the rows that it has left for the headings
@@ -466,13 +458,13 @@ func (d *Decide) drawRows(c *draw.Canvas, list draw.Rectangle, entries [][]draw.
 	return past, headings
 }
 
-// drawHeading draws the heading of one of the two parts of the list, and which of its runs are in sight, unless all are.
-func (d *Decide) drawHeading(c *draw.Canvas, r draw.Rectangle, heading string, first, last, of int) {
+// drawHeading draws the heading of a part of the list, and which of the runs that it counts are in sight, unless all are.
+func (d *Decide) drawHeading(c *draw.Canvas, r draw.Rectangle, heading string, s inSight) {
 	c.Text(r.X+1, r.Y, r.W-2, heading, draw.Title)
-	if last-first >= of {
+	if s.past-s.first >= s.of {
 		return
 	}
-	place := fmt.Sprintf(" %d-%d of %d ", first+1, last, of)
+	place := fmt.Sprintf(" %d-%d of %d%s ", s.first+1, s.past, s.of, s.what)
 	if at := r.W - 1 - draw.Width(place); at > draw.Width(heading)+1 {
 		c.Text(r.X+at, r.Y, draw.Width(place), place, draw.Strong)
 	}
