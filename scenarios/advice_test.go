@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"lockstep/scenarios"
 	"lockstep/scenarios/advice"
@@ -200,8 +201,8 @@ func TestUnspokenAgreesWithTheRuns(t *testing.T) {
 		conditions, _ := d.Mishaps(failed)
 		begin := ""
 		if n := len(failed); n > 0 {
-			begin = fmt.Sprintf("It is enough as long as you can rule out %s: no question asks about these, and %d more runs show that it fails then.", trace.List(conditions), n)
-			if begin = strings.Replace(begin, "1 more runs show", "1 more run shows", 1); len(conditions) == 1 {
+			begin = fmt.Sprintf("It is enough as long as you can rule out %s: no question asks about these, and %d other runs show that it fails then.", trace.List(conditions), n)
+			if begin = strings.Replace(begin, "1 other runs show", "1 other run shows", 1); len(conditions) == 1 {
 				begin = strings.Replace(begin, "about these", "about that", 1)
 			}
 			expectSpared(t, &d, failed, text, outcome)
@@ -210,17 +211,14 @@ func TestUnspokenAgreesWithTheRuns(t *testing.T) {
 			t.Errorf("%v: of %v it is said: %s, want %s", a, rest.Shown, text, begin)
 		}
 		expectAccepted(t, &d, &rest, text)
-		if brief, _ := d.Text(&rest, outcome, name, false); !strings.HasPrefix(strings.Join(brief[1:], " "), text) { // nobody rules out what isn't named
+		if brief := d.Text(&rest, outcome, name, false)[1]; !strings.HasPrefix(strings.Join(brief.Paragraphs, " "), text) { // nobody rules out what isn't named
 			t.Errorf("%v: the conditions don't come first: %s", a, brief)
 		}
-		whole := told(&d, outcome)
+		whole := section(&d, rest, outcome, "What to do")
 		for _, c := range conditions {
-			if !strings.Contains(whole[1], c) || len(conditions) > 1 && !slices.Contains(strings.Split(whole[1], "\n"), "- "+c) {
-				t.Errorf("%v: the condition %q has no line: %s", a, c, whole[1])
+			if !strings.Contains(whole[0], c) || len(conditions) > 1 && !slices.Contains(strings.Split(whole[0], "\n"), "- "+c) {
+				t.Errorf("%v: the condition %q has no line: %s", a, c, whole[0])
 			}
-		}
-		if verdict := fmt.Sprintf("It withstands all %d runs that your answers call for.", len(d.Runs)); !strings.Contains(whole[0], verdict) {
-			t.Errorf("%v: the verdict doesn't come first: %s", a, whole[0])
 		}
 		unmade := func(s, lock string) (trace.Verdict, bool) {
 			v, known := outcome(s, lock)
@@ -265,15 +263,16 @@ func expectAccepted(t *testing.T, d *advice.Advice, rest *advice.Rest, text stri
 // work, which is by every mishap of its runs, and that none of these has to be ruled out but those by which nobody gets the lock.
 func expectKey(t *testing.T, d *advice.Advice, outcome advice.Outcome) {
 	t.Helper()
-	all := told(d, outcome)
-	for want, at := range map[string]int{"one idempotency key, the same in every retry and every client": 2, "the lock only saves work": 2, "nothing for a change that is computed": 3, "before you ask for the lock": 4, "keeps it as long as a retry can come": 4} {
-		if !strings.Contains(all[at], want) {
-			t.Errorf("%v: there is no %q in %s", d.Answers, want, all[at])
+	rest := d.Rest(scenarios.Names(), outcome)
+	do, reasons, counted := section(d, rest, outcome, "What to do"), section(d, rest, outcome, "Why"), section(d, rest, outcome, "The runs behind it")[0]
+	last := len(do) - 1
+	for want, at := range map[string]int{"one idempotency key, the same in every retry and every client": 0, "nothing for a change that is computed": last, "before you ask for the lock": last, "keeps it as long as a retry can come": last} {
+		if !strings.Contains(do[at], want) {
+			t.Errorf("%v: there is no %q in %s", d.Answers, want, do[at])
 		}
 	}
-	saves, why, counted := all[len(all)-1], all[d.Shows()], all[len(all)-2]
+	saves, why := reasons[len(reasons)-1], reasons[0]
 	harmless, exceptions, _ := strings.Cut(saves, "With the idempotency key each of these costs work and does no harm")
-	rest := d.Rest(scenarios.Names(), outcome)
 	covered, runs := 0, 0
 	for _, r := range append(slices.Clone(d.Runs), rest.Shown...) {
 		if !harms(d, r.Scenario, r.Strategy, r.Verdict) {
@@ -300,21 +299,21 @@ func expectKey(t *testing.T, d *advice.Advice, outcome advice.Outcome) {
 	if covered < runs {
 		made = fmt.Sprintf("The idempotency key makes %d of these %d harmless", covered, runs)
 	}
-	if !strings.HasPrefix(counted, "In numbers: "+d.Lock.Name+" alone fails in ") || !strings.Contains(counted, made) || !strings.Contains(counted, fmt.Sprintf("in %d more that no question is about", len(rest.Shown))) {
+	if !strings.HasPrefix(counted, d.Lock.Name+" alone fails in ") || !strings.Contains(counted, made) || !strings.Contains(counted, fmt.Sprintf("in %d others that no question is about", len(rest.Shown))) {
 		t.Errorf("%v: of %d runs, of which %d are harmless with the key, it is said: %s", d.Answers, runs, covered, counted)
 	}
-	if !strings.HasPrefix(why, "Without the idempotency key, every lock fails: two can be at work after a pause past the lease") || strings.ContainsAny(why, "0123456789") ||
+	if !strings.HasPrefix(why, "Under every lock two can be at work after a pause past the lease") || strings.ContainsAny(why, "0123456789") ||
 		!strings.Contains(why, "so that a customer pays twice or a change is lost.") || strings.Contains(why, "a failover") != (d.Answers[2] == 1) {
 		t.Errorf("%v: it is said why no lock is enough: %s", d.Answers, why)
 	}
-	if or := all[1]; !strings.HasPrefix(or, "Or change what you have: where ") || !strings.HasSuffix(or, ", use fenced.") || strings.Contains(or, "Redis has one server") != (d.Answers[2] == 1) || strings.Contains(or, "a fencing token can be checked") != (d.Answers[1] == 0) {
-		t.Errorf("%v: the other way is no line of its own: %s", d.Answers, or)
+	if or := do[1]; !strings.HasPrefix(or, "Or, if you can, have what the lock protects check a fencing token") && !strings.HasSuffix(or, ": then fenced is enough.") {
+		t.Errorf("%v: the other way doesn't come next: %s", d.Answers, or)
 	}
 	rest.Pending = 3
-	early := toldWith(d, rest, outcome)
-	if counted := early[len(early)-2]; !strings.HasSuffix(counted, "; 3 of the runs that no question is about are still to come.") || !strings.Contains(early[len(early)-1], "isn't known yet: 3 of the runs") ||
-		early[0] != "Still computing: 3 runs to come, so this isn't complete. "+all[0] {
-		t.Errorf("%v: with runs to come it is said: %s", d.Answers, early)
+	reasons, counted = section(d, rest, outcome, "Why"), section(d, rest, outcome, "The runs behind it")[0]
+	if first := section(d, rest, outcome, ""); !strings.HasSuffix(counted, "; 3 of the runs that no question is about are still to come.") || !strings.Contains(reasons[len(reasons)-1], "isn't known yet: 3 of the runs") ||
+		first[2] != "Still computing: 3 runs to come, so this isn't complete." {
+		t.Errorf("%v: with runs to come it is said: %s, %s, %s", d.Answers, first, reasons, counted)
 	}
 }
 
@@ -422,11 +421,11 @@ func TestHeadlineHasTheCure(t *testing.T) {
 	outcome, cured := ran(t), 0
 	for _, a := range advice.All() {
 		d := advice.Decide(a, strategies.All(), outcome)
-		headline := d.Headline(false)
+		headline := d.Headline()
 		if d.Enough {
 			want := "Use " + d.Lock.Name + "."
 			if d.Lock.Fences { // the name alone would be taken for a charge, too
-				want = "Use " + d.Lock.Name + ", but only if its token is checked where the harm is done: a provider's charge or a mail can't check it."
+				want = "Use " + d.Lock.Name + ", but only if its token is checked where the harm is done."
 			}
 			if headline != want || len(d.Instead) > 0 {
 				t.Errorf("%v: %s", a, headline)
@@ -439,7 +438,7 @@ func TestHeadlineHasTheCure(t *testing.T) {
 				t.Errorf("%v: then comes %s, enough: %t", a, chosen.Lock.Name, chosen.Enough)
 			}
 			for q := range a {
-				asked, text := advice.Questions[q], told(&d, outcome)[d.Shows()+n]
+				asked, text := advice.Questions[q], section(&d, d.Rest(scenarios.Names(), outcome), outcome, "What to do")[n]
 				answer := fmt.Sprintf("%q", asked.Text+" "+asked.Answers[i.Answers[q]].Text)
 				if changed := slices.Contains(i.Changed, q); changed != (i.Answers[q] != a[q]) || n > 0 && changed != strings.Contains(text, answer) {
 					t.Errorf("%v: to %v it is said: %s", a, i.Answers, text)
@@ -516,20 +515,54 @@ func TestNumbersOfRuns(t *testing.T) {
 			}
 		}
 		rest := d.Rest(scenarios.Names(), outcome)
+		elsewhere, _ := failedOf(&d, rest.Shown)
 		for _, whole := range []bool{false, true} {
-			said, details := d.Text(&rest, outcome, func(s string) string { return s }, whole)
-			text := strings.Join(append(said, details...), " ")
-			want := fmt.Sprintf("In numbers: %s alone fails in %d of the %d runs that your answers call for, by stale write (SW: a customer pays twice or a change is lost)", d.Lock.Name, failed, len(d.Runs))
+			sections := d.Text(&rest, outcome, func(s string) string { return s }, whole)
+			want := fmt.Sprintf("%s alone fails in %d of the %d runs that your answers call for, by stale write (SW: a customer pays twice or a change is lost)", d.Lock.Name, failed, len(d.Runs))
+			if !whole {
+				want, _, _ = strings.Cut(want, ", by")
+			}
 			if d.Enough {
-				want = fmt.Sprintf("It withstands all %d runs that your answers call for.", len(d.Runs))
+				want = fmt.Sprintf("It withstands all %d runs that your answers call for", len(d.Runs))
 			}
-			if !whole && !d.Enough {
-				want = "every lock fails" // the list of runs has the numbers
+			others := strings.Replace(fmt.Sprintf(" in %d others that no question is about", len(elsewhere)), " 1 others", " 1 other", 1)
+			if len(elsewhere) == 0 {
+				others = ", and fails in none of the others."
 			}
-			if !strings.Contains(text, want) || d.Enough != (failed == 0) {
-				t.Errorf("%v: %d runs, of which %d fail: %s", a, len(d.Runs), failed, text)
+			if text := sections[len(sections)-1].Paragraphs[0]; !strings.HasPrefix(text, want) || !strings.Contains(text, others) || d.Enough != (failed == 0) {
+				t.Errorf("%v: %d runs, of which %d fail, and %d others: %s", a, len(d.Runs), failed, len(elsewhere), text)
 			}
 		}
+	}
+}
+
+// What to use is the first line of the recommendation, and what protects the second: both whole in the least window. A lock that
+// is said only to save work lets in two after a pause, whatever the answers.
+func TestWhatProtectsIsTheSecondLine(t *testing.T) {
+	outcome, seen := ran(t), map[string]bool{}
+	const least = 78
+	for _, a := range advice.All() {
+		d := advice.Decide(a, strategies.All(), outcome)
+		first := section(&d, d.Rest(scenarios.Names(), outcome), outcome, "")
+		if len(first) != 2 || first[0] != d.Headline() || first[1] != d.Protects() || len(first[0]) > least || len(first[1]) > least {
+			t.Errorf("%v: it begins with %q", a, first)
+		}
+		seen[d.Protects()] = true
+		what := map[bool]string{true: "The key protects", false: "That check protects"}[!d.Enough]
+		if a[0] == 0 {
+			what = "It only saves work"
+		}
+		if v, _ := outcome("pause-past-ttl", d.Lock.Name); !strings.HasPrefix(first[1], what) || !slices.Contains(v, trace.OV) {
+			t.Errorf("%v: %s shows %s after a pause, and it is said: %s", a, d.Lock.Name, v, first[1])
+		}
+		for _, o := range d.Others {
+			if !d.Enough && o.By == nil {
+				t.Errorf("%v: every lock fails, and %s doesn't", a, o.Lock.Name)
+			}
+		}
+	}
+	if len(seen) != 3 {
+		t.Errorf("what protects is one of %v", seen)
 	}
 }
 
@@ -538,9 +571,17 @@ func told(d *advice.Advice, outcome advice.Outcome) []string {
 	return toldWith(d, d.Rest(scenarios.Names(), outcome), outcome)
 }
 
-func toldWith(d *advice.Advice, rest advice.Rest, outcome advice.Outcome) []string {
-	said, details := d.Text(&rest, outcome, func(s string) string { return s }, true)
-	return append(said, details...)
+func toldWith(d *advice.Advice, rest advice.Rest, outcome advice.Outcome) (all []string) {
+	for _, s := range d.Text(&rest, outcome, func(s string) string { return s }, true) {
+		all = append(all, s.Paragraphs...)
+	}
+	return all
+}
+
+// section has the paragraphs below a heading, in the whole text.
+func section(d *advice.Advice, rest advice.Rest, outcome advice.Outcome, heading string) []string {
+	all := d.Text(&rest, outcome, func(s string) string { return s }, true)
+	return all[slices.IndexFunc(all, func(s advice.Section) bool { return s.Heading == heading })].Paragraphs
 }
 
 // Why a token that is checked isn't enough with replicas is said there, and nowhere else, and the run that it names shows it: after the
@@ -616,7 +657,7 @@ func TestAllowedOverlapIsRefused(t *testing.T) {
 				continue
 			}
 			seen++
-			if why := "the resource refuses the late "; !strings.Contains(d.Allowed(r), why) || !strings.Contains(text, why) {
+			if why := "the resource refused the stale write"; !strings.Contains(d.Allowed(r), why) || !strings.Contains(text, why) {
 				t.Errorf("%v: why %v is no failure is not said: %s; %s", a, r, d.Allowed(r), text)
 			}
 			s, err := scenarios.Find(r.Scenario)
@@ -712,12 +753,17 @@ func TestAcceptedIsExplained(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		". Where a server loses the lock's record or its clock jumps, a double grant (DG) is no failure: it costs work twice, no more.",
-		". Where two clients draw the same token, a double grant (DG) and a foreign release (FR) are no failure: that, too, costs work twice, no more.",
-		". Where the lock's record alone is evicted or a server's clock jumps, a double grant (DG) is no failure: the counter of tokens is left, so a late write is refused.",
+		". Where a server loses the lock's record or its clock jumps, it is no failure that two are granted the lock at once: it costs work twice, no more.",
+		". Where two clients draw the same token, it is no failure that two are granted the lock at once or one releases another's lock: that, too, costs work twice, no more.",
+		". Where the lock's record alone is evicted or a server's clock jumps, it is no failure that two are granted the lock at once: the counter of tokens is left, so a late write is refused.",
 	} {
 		if strings.Count(". "+strings.ReplaceAll(said, "\n", " "), want) != 1 {
 			t.Errorf("%q is not among:\n%s", want, said)
+		}
+	}
+	for _, c := range trace.Codes { // those who read this have seen no code yet
+		if slices.Contains(strings.FieldsFunc(said, func(r rune) bool { return !unicode.IsLetter(r) }), c.String()) || strings.Contains(said, "that :") || strings.Contains(said, " or :") {
+			t.Errorf("%s stands there without its meaning:\n%s", c, said)
 		}
 	}
 }

@@ -84,7 +84,7 @@ var Questions = [3]Question{
 				{codes: trace.Verdict{trace.DG}, scenarios: losses, where: "where a server loses the lock's record or its clock jumps", why: "it costs work twice, no more"},
 				{codes: trace.Verdict{trace.DG, trace.FR}, scenarios: []string{sameToken}, where: "where two clients draw the same token", why: "that, too, costs work twice, no more"},
 			},
-			remedy: "give each payment, or whatever must not be done twice, one idempotency key, the same in every retry and every client: the receiver does the work once for each, and the lock only saves work",
+			remedy: "give each payment, or whatever must not be done twice, one idempotency key, the same in every retry and every client: the receiver does the work once for each",
 			limits: "Make the idempotency key before you ask for the lock. Its receiver keeps it as long as a retry can come, and does the work once even if two requests with it come together.",
 			cure:   "with an idempotency key"},
 		{Name: "correctness", Text: "destroy something", Example: "a customer pays twice; two jobs change one balance, and one change is lost",

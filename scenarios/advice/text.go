@@ -69,10 +69,10 @@ func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) st
 	reasons := said(a.fails(), a.counterLost(name))
 	if a.Cured() != "" {
 		cure := a.Instead[0].answer(0)
-		do = slices.Concat([]string{sentence(cure.remedy)}, do[1:], []string{helps, cure.limits})
-		reasons = append(reasons, a.saves(rest))
+		do = slices.Concat([]string{sentence(cure.remedy)}, do[1:], []string{helps + " " + cure.limits})
+		reasons = append(reasons, a.saves(rest, whole))
 	}
-	return []Section{first, {whatToDo, do}, {why, reasons}, {runsBehind, []string{a.counted(rest)}}}
+	return []Section{first, {whatToDo, do}, {why, reasons}, {runsBehind, []string{a.counted(rest, whole)}}}
 }
 
 // said are those of some sentences that there are.
@@ -117,7 +117,7 @@ func (a *Advice) withstood(rest *Rest) string {
 	}
 	failed := (&candidate{a.Lock, rest.Shown}).failed()
 	if failed == 0 {
-		return text + fmt.Sprintf(", and all %d others.", rest.Made)
+		return text + ", and fails in none of the others."
 	}
 	return text + fmt.Sprintf(", and fails in %s that no question is about.", pick(failed == 1, "1 other", fmt.Sprintf("%d others", failed)))
 }
@@ -184,9 +184,12 @@ func (a *Advice) Choice() string {
 
 // saves says for what a lock is good where something else does what no lock can, when it fails at that, and what follows from that: all
 // that isn't harmless then is named.
-func (a *Advice) saves(rest *Rest) string {
-	what, _, _ := strings.Cut(a.Lock.Summary, ":")
-	text := fmt.Sprintf("%s (%s) then mostly keeps two from doing the work at once.", a.Lock.Name, what)
+func (a *Advice) saves(rest *Rest, whole bool) string {
+	text := a.Lock.Name
+	if what, _, _ := strings.Cut(a.Lock.Summary, ":"); whole {
+		text += " (" + what + ")"
+	}
+	text += " mostly keeps two from doing the work at once."
 	if rest.Pending > 0 {
 		return text + fmt.Sprintf(" When it doesn't, isn't known yet: %s.", rest.toCome())
 	}
@@ -244,13 +247,16 @@ const helps = "The key makes it harmless that the same thing is done twice; it d
 
 // counted is in how many runs a lock fails that isn't enough, and in how many of those that does no harm with that which makes it enough: the
 // runs that are listed are its own.
-func (a *Advice) counted(rest *Rest) string {
+func (a *Advice) counted(rest *Rest, whole bool) string {
 	var codes trace.Verdict
 	for _, r := range a.Runs {
 		codes = append(codes, r.Broken[:min(len(r.Broken), 1)]...)
 	}
 	codes = slices.Compact(codes.Sorted())
-	text := fmt.Sprintf("%s alone fails in %d of the %d runs that your answers call for, by %s", a.Lock.Name, (&candidate{a.Lock, a.Runs}).failed(), len(a.Runs), a.harm(codes))
+	text := fmt.Sprintf("%s alone fails in %d of the %d runs that your answers call for", a.Lock.Name, (&candidate{a.Lock, a.Runs}).failed(), len(a.Runs))
+	if whole {
+		text += ", by " + a.harm(codes)
+	}
 	n := (&candidate{a.Lock, rest.Shown}).failed()
 	switch {
 	case rest.Pending > 0:
@@ -465,6 +471,22 @@ func (a *Advice) instead(n int, name func(string) string) string {
 	return text
 }
 
+// happenings says what happens in runs that show some codes, to readers who have seen no code yet.
+func happenings(codes trace.Verdict) string {
+	words := map[trace.Code]string{
+		trace.SW: "a late write overwrites newer work",
+		trace.DG: "two are granted the lock at once",
+		trace.FR: "one releases another's lock",
+		trace.UA: "nobody gets the lock although most servers are up",
+		trace.DN: "nobody gets the lock because too few servers are up",
+	}
+	var all []string
+	for _, c := range codes {
+		all = append(all, words[c])
+	}
+	return either(all)
+}
+
 // named are codes with their names: "stale write (SW), double grant (DG)".
 func named(codes trace.Verdict) string {
 	var all []string
@@ -488,16 +510,16 @@ func (a *Answer) Requires(locks []strategies.Strategy, titles func(names []strin
 		all = append(all, fmt.Sprintf("%d of the %d locks %s.", n, len(locks), a.suits))
 	}
 	if a.forbids != nil {
-		all = append(all, fmt.Sprintf("A lock that shows %s is ruled out then.", named(a.forbids)))
+		all = append(all, fmt.Sprintf("A lock is ruled out then where %s.", happenings(a.forbids)))
 	}
 	if a.scenarios != nil {
 		all = append(all, fmt.Sprintf("A lock must also withstand %s.", titles(a.scenarios)))
 	}
 	for _, x := range a.accepts {
-		all = append(all, sentence(fmt.Sprintf("%s, %s %s no failure: %s", x.where, inWords(x.codes), pick(len(x.codes) == 1, "is", "are"), x.why)))
+		all = append(all, sentence(fmt.Sprintf("%s, it is no failure that %s: %s", x.where, happenings(x.codes), x.why)))
 	}
 	if a.wants != nil {
-		all = append(all, fmt.Sprintf("Unwanted, though no lock is ruled out by it: %s.", named(a.wants)))
+		all = append(all, fmt.Sprintf("Unwanted, though no lock is ruled out by it: that %s.", happenings(a.wants)))
 	}
 	if all == nil {
 		return "It asks nothing more of a lock."
@@ -518,7 +540,7 @@ func (a *Advice) Unspoken(rest *Rest, outcome Outcome, name func(scenario string
 	failed := slices.DeleteFunc(slices.Clone(rest.Shown), func(r Run) bool { return len(r.Broken) == 0 })
 	switch {
 	case rest.Pending > 0: // about as long as what takes its place
-		return []string{fmt.Sprintf("What you have to rule out for that isn't known yet: %s.", rest.toCome())}
+		return []string{fmt.Sprintf("What you have to rule out isn't known yet: %s.", rest.toCome())}
 	case len(rest.Shown) == 0:
 		return []string{fmt.Sprintf("None of the %d runs that no question is about shows what your answers forbid, either.", rest.Made)}
 	case len(failed) > 0:

@@ -319,8 +319,8 @@ func (d *Decide) FooterKeys() []key.Binding {
 		keys = append(keys, screen.As(k.Enter, "the runs"))
 	case asked > 0 && d.given[d.at]:
 		keys = append(keys, screen.As(k.Enter, "next open question"))
-	case asked > 0:
-		keys = append(keys, screen.As(k.Enter, "go on, once answered"))
+	case asked > 0: // it does nothing yet, and that is said before somebody tries
+		keys = slices.Insert(keys, 1, screen.Bind("then "+k.Enter.Help().Key, "go on", k.Enter.Keys()...))
 	}
 	if n := len(d.rows); d.at >= questions && n > 0 && (d.first > 0 || d.rows[n-1] < len(d.listed)-1) {
 		keys = append(keys, screen.Pair(k.PageUp, k.PageDown, "page"))
