@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/pane"
 )
@@ -87,7 +88,7 @@ func (d *Door) Draw(c *draw.Canvas, r draw.Rectangle) {
 		c.Text(l.picture.X+1, l.picture.Y+1, r.W-2, "running ...", draw.Dim)
 	default:
 		a := d.axes.Of(d.run, r.W-pane.LabelWidth, 0)
-		drawn := pane.DrawTimeline(c, l.picture, pane.Scene{Timeline: d.run, Pos: d.pos, Axis: a, Column: a.Cols[d.pos], All: a.Width(), Lanes: lanes, Theme: d.Theme, Lit: d.lit()})
+		drawn := pane.DrawTimeline(c, l.picture, pane.Scene{Timeline: d.run, Pos: d.pos, Axis: a, Column: a.Cols[d.pos], All: a.Width(), Lanes: lanes, Theme: d.Theme, Lit: d.lit(), Named: true})
 		c.Lines(l.legend, drawn.LegendRows(d.Theme, r.W-2, l.legend.H), 0)
 		free := d.drawTold(c, l.told, l.guide.Empty())
 		if l.legend.Empty() && free > 0 {
@@ -190,16 +191,20 @@ func (d *Door) told(width int, much detail) []draw.Line {
 	t := draw.Paragraphs{Width: min(width, draw.WidestLine)}
 	why := d.shown(d.Library.Scenarios[d.scenario].Because(d.run.Strategy))
 	for _, v := range d.failures() {
-		if much == sentences { // the band above has the name
+		if much == sentences {
 			if why == "" {
 				t.Add(draw.Plain, "", draw.Sentence(v.Text))
 			}
 			continue
 		}
-		t.Add(draw.Breach, "!! ", fmt.Sprintf("%s: %s", v.Code, d.run.Cause(v)))
+		name := "" // the band above has it
+		if much >= meanings {
+			name = fmt.Sprintf("%s (%s): ", trace.Capital(v.Code.Name()), v.Code)
+		}
+		t.Add(draw.Breach, "!! ", name+d.run.Cause(v))
 		d.tellEvidence(&t, v)
 		if much >= meanings {
-			t.Add(draw.Dim, "   ", draw.Sentence(fmt.Sprintf("%s is %s: %s", v.Code, v.Code.Named(), v.Code.Meaning())))
+			t.Add(draw.Dim, "   ", draw.Sentence(fmt.Sprintf("%s: %s", trace.Capital(v.Code.Named()), v.Code.Meaning())))
 		}
 	}
 	if why != "" {

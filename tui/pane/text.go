@@ -320,12 +320,12 @@ func CodesOf(bs []timeline.Breach) string {
 	return strings.Join(parts, " ")
 }
 
-// codesInTime is that list in the order of time.
-func codesInTime(bs []timeline.Breach) string {
+// codesInTime is that list in the order of time, or that of the names.
+func codesInTime(bs []timeline.Breach, named bool) string {
 	var words []string
 	sign := ""
 	for _, b := range bs {
-		if code := b.Code.String(); !slices.Contains(words, code) {
+		if code := draw.Either(named, b.Code.Name(), b.Code.String()); !slices.Contains(words, code) {
 			if s := SignOf(b.Code); s != sign {
 				sign, words = s, append(words, s)
 			}

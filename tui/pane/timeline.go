@@ -30,6 +30,7 @@ type Scene struct {
 	Lit    []int         // Seqs of the highlighted events
 	Now    time.Duration // the instant of the cursor, if time has passed since its event
 	Bare   bool          // it has no times and no ruler: those of another one above stand for both
+	Named  bool          // what broke has its name, and not its code: for those who know none
 }
 
 // plot draws lanes over virtual time: a pure function of the scene and the
@@ -524,7 +525,7 @@ func (tl *plot) drawBreaches(y int) {
 	}
 	var names []name
 	for i := range all {
-		n := name{tl.Axis.Cols[all[i].Pos] - tl.offset, i, codesInTime(all[i : i+1])}
+		n := name{tl.Axis.Cols[all[i].Pos] - tl.offset, i, codesInTime(all[i:i+1], tl.Named)}
 		if n.x < 0 || n.x >= tl.width {
 			continue
 		}
@@ -534,7 +535,7 @@ func (tl *plot) drawBreaches(y int) {
 			if last < 0 || names[last].x+draw.Width(names[last].text) < n.x {
 				break
 			}
-			n = name{names[last].x, names[last].first, codesInTime(all[names[last].first : i+1])}
+			n = name{names[last].x, names[last].first, codesInTime(all[names[last].first:i+1], tl.Named)}
 			names = names[:last]
 		}
 		names = append(names, n)

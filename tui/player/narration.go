@@ -258,7 +258,7 @@ func (p *Player) tellCourse(t *draw.Paragraphs) told.Part {
 	}
 	t.Gap()
 	from := len(t.Lines)
-	t.Add(draw.Dim, p.Keys.NextStep.Help().Key+" ", place.Onward()+": this is "+place.String()+".")
+	t.Add(draw.Dim, "", "In the course ("+place.String()+") "+p.Keys.NextStep.Help().Key+" "+place.Onward()+".")
 	return told.Part{From: from, To: len(t.Lines)}
 }
 
