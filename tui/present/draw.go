@@ -164,16 +164,17 @@ func (p *Present) ofRecords() bool {
 	})
 }
 
-// withHolders has what the probe is and the list of who held the lock when below the words that end a run, in rows that they leave.
+// withHolders has the list of who held the lock when below the words that end a run, in rows that they leave. What the probe is stands
+// between them, where both have room: to end with, it would be read as the point of the run.
 func (p *Present) withHolders(words []draw.Line, width, rows int) []draw.Line {
-	probe := draw.Paragraphs{Width: width}
-	probe.Add(draw.Dim, "", "The "+trace.Probe+" is "+trace.ProbeAsks+".")
-	if p.Run.Ended(p.Pos) && len(words)+len(probe.Lines) < rows {
-		words = append(append(words, nil), probe.Lines...)
-	}
 	list := facts.HoldersAtEnd(p.Run, p.Pos, width)
 	if len(list) == 0 || len(words)+len(list) >= rows {
 		return words
+	}
+	probe := draw.Paragraphs{Width: width}
+	probe.Add(draw.Dim, "", "The "+trace.Probe+" is "+trace.ProbeAsks+".")
+	if p.Run.Ended(p.Pos) && len(words)+1+len(probe.Lines)+len(list) < rows {
+		words = append(append(words, nil), probe.Lines...)
 	}
 	return append(append(words, nil), list...)
 }
