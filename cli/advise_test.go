@@ -31,7 +31,7 @@ func TestAdvise(t *testing.T) {
 	}
 	for i, tt := range []struct{ for_, token, servers, lock, runs string }{
 		{"correctness", "yes", "separate", "Use fenced, but only if its token is checked where the harm is done", "pause-past-ttl"},
-		{"efficiency", "no", "one", "Use setpx-lua. It is ", "late-release"},
+		{"efficiency", "no", "one", "Use setpx-lua.\nIt only saves work", "late-release"},
 		{"correctness", "no", "separate", "No lock alone is enough: use redlock with an idempotency key.\n", "minority-down"},
 	} {
 		if !testenv.Some(i, 6) {
@@ -79,7 +79,7 @@ func TestEverythingIsExplained(t *testing.T) {
 		"setpx-lua":    {"Chinese article, its lock (浅谈 Redis 分布式锁实现, docs/sources/chinese.md)", "(https://redis.io/docs/", "strategies/setpx_lua.go", "Claim 1 (tested, not proved; 6 conditions):", "In each run above that shows DG a condition is broken.", "SW OV", "pause-past-ttl"},
 		"fenced":       {"Claim 3 (tested, not proved; 6 conditions): With a fencing token there is no SW", "In each run above that shows SW a condition is broken."},
 		"late-release": {fmt.Sprintf("%d locks, just run", len(strategies.All())), "SW DG OV FR", "lockstep explain foreign-release"},
-		"fencing":      {"docs/failures/fencing.md", "Remedy:"},
+		"fencing":      {"lockstep explain fencing --page", "Remedy:"},
 		"Lease":        {"token, deadline"},
 		"idempotency":  {"idempotency key: "}, // the only name that begins so
 	} {
@@ -132,6 +132,48 @@ func TestEverythingIsExplained(t *testing.T) {
 	}
 	_, errs, status := run(t, "", "explain", "zzzzzz")
 	if status != 2 || strings.Contains(errs, "setnx") || !strings.Contains(errs, "lockstep list") {
+		t.Errorf("exit status %d: %s", status, errs)
+	}
+}
+
+// What fails and how comes first: before what each lock does, and before where a scenario is from.
+func TestExplanationBeginsWithTheCause(t *testing.T) {
+	for name, order := range map[string][]string{
+		"failover":     {"It shows that", "With setpx-lua under failover: The new master has never heard of A's record", "lockstep run setpx-lua failover", "If the master dies in that moment", "Remedy:", "31 locks, just run", "--page", "Source:"},
+		"late-release": {"It shows that", "With naive-del under late-release: A's release deletes what is there", "31 locks, just run", "--script", "Source:"},
+		"naive-del":    {"DEL: releases anybody's lock", "With naive-del under ", "For example", "just run", "source ", "All schedules"},
+	} {
+		text, err := explain(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, at := strings.Join(strings.Fields(text), " "), -1
+		for _, want := range order {
+			next := strings.Index(text, strings.Join(strings.Fields(want), " "))
+			if next <= at {
+				t.Errorf("%s: %q is at %d, after something at %d:\n%s", name, want, next, at, text)
+			}
+			at = next
+		}
+		if strings.Count(text, "Remedy:") > 1 {
+			t.Errorf("%s: the page is told twice:\n%s", name, text)
+		}
+	}
+}
+
+// Whoever has the binary alone reads the pages that it names: no path leads out of it.
+func TestPagesArePrinted(t *testing.T) {
+	for _, name := range []string{"failover", "fencing", "model"} {
+		if text := must(t, "", "explain", name, "--page"); !strings.HasPrefix(text, "# ") || strings.Count(text, "\n## ") < 2 {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+	for _, name := range []string{"failover", "fencing", "late-release", "FR", "lease"} {
+		if text, err := explain(name); err != nil || strings.Contains(text, "docs/failures") || strings.Contains(text, "docs/model") {
+			t.Errorf("%s: %v, %s", name, err, text)
+		}
+	}
+	if _, errs, status := run(t, "", "explain", "failver", "--page"); status != 2 || !strings.Contains(errs, "--page: unknown page \"failver\"; did you mean \"failover\"?") {
 		t.Errorf("exit status %d: %s", status, errs)
 	}
 }

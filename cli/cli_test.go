@@ -343,7 +343,7 @@ func TestExplainFindsWhatElseHasAName(t *testing.T) {
 			last = at
 		}
 	}
-	if text := must(t, "", "explain", "foreign-release"); strings.Count(text, "Remedy:") != 1 || !strings.Contains(text, "docs/failures/foreign-release.md") {
+	if text := must(t, "", "explain", "foreign-release"); strings.Count(text, "Remedy:") != 1 || !strings.Contains(text, "lockstep explain foreign-release --page") {
 		t.Error(text)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/lipgloss"
 	"github.com/spf13/cobra"
 
+	"lockstep/docs"
 	"lockstep/docs/failures"
 	"lockstep/docs/sources"
 	"lockstep/scenarios"
@@ -23,7 +24,7 @@ import (
 )
 
 func newExplain() *cobra.Command {
-	var script bool
+	var script, page bool
 	cmd := &cobra.Command{
 		Use:   "explain NAME",
 		Short: "Explain a code, lock, scenario, claim, step of scripts or word",
@@ -41,7 +42,8 @@ have (scripting has all three).`,
   lockstep explain lease
   lockstep explain steps
   lockstep explain lose
-  lockstep explain late-release --script > my.yaml`,
+  lockstep explain late-release --script > my.yaml
+  lockstep explain failover --page`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			return exactly("NAME")(cmd, args[:min(len(args), 1)]) // a name may be several words
 		},
@@ -49,8 +51,12 @@ have (scripting has all three).`,
 			return explicable(), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if script {
-				text, err := scriptOf(strings.Join(args, " "))
+			if script || page {
+				of := scriptOf
+				if page {
+					of = pageText
+				}
+				text, err := of(strings.Join(args, " "))
 				if err != nil {
 					return err
 				}
@@ -74,6 +80,8 @@ have (scripting has all three).`,
 		},
 	}
 	cmd.Flags().BoolVar(&script, "script", false, "print a scenario's script as it is written, and nothing else")
+	cmd.Flags().BoolVar(&page, "page", false, "print the whole page on a way to fail as it is written, or with model the rules, and nothing else")
+	cmd.MarkFlagsMutuallyExclusive("script", "page")
 	return cmd
 }
 
@@ -185,7 +193,7 @@ func claimText(n int) string {
 func explainWord(w trace.Word) string {
 	text := unlabelled(w.Name + ": " + w.Meaning + ".")
 	if slices.Contains(trace.Words, w) {
-		text += "\nThe rules that depend on it are in the sources of Lockstep: docs/model.md.\n"
+		text += "\nThe rules that depend on it: lockstep explain model --page\n"
 	}
 	return text
 }
@@ -274,7 +282,7 @@ func explain(name string) (string, error) {
 		texts = append(texts, explainWord(w))
 	}
 	for _, p := range failures.Pages() {
-		if p.Name == name && !(isCode && named(&p, code)) { // that has its text
+		if p.Name == name && !(isCode && named(&p, code)) && !slices.Contains(scenarios.Names(), name) { // those have its text
 			texts = append(texts, explainPage(p))
 		}
 	}
@@ -322,8 +330,7 @@ func explainCode(code trace.Code) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&b, "\nFor example\n%s", wrap(" ", 2, report.Headline(t, code)))
-		fmt.Fprintf(&b, "  lockstep run %s %s\n", c.strategy.Name, c.scenario.Name)
+		writeExample(&b, t, code)
 	}
 	explainWhere(&b, cells, code)
 	for i, c := range claims.All {
@@ -372,15 +379,54 @@ func explainWhere(b *strings.Builder, cells []cell, code trace.Code) {
 	}
 }
 
+// writeExample says in a line how a run fails, and how to see it.
+func writeExample(b *strings.Builder, t *trace.Trace, code trace.Code) {
+	fmt.Fprintf(b, "\nFor example\n%s  lockstep run %s %s\n", wrap(" ", 2, report.Headline(t, code)), t.Strategy, t.Scenario)
+}
+
+// taught are the places of the runs in the course, from 1, by scenario and lock.
+func taught() map[[2]string]int {
+	places, n := map[[2]string]int{}, 0
+	for _, l := range scenarios.Course() {
+		for _, step := range l.Steps {
+			if n++; places[[2]string{step.Scenario, step.Strategy}] == 0 {
+				places[[2]string{step.Scenario, step.Strategy}] = n
+			}
+		}
+	}
+	return places
+}
+
+// writeFailure tells of the first of some runs that fails, of the course if one of it does, how that comes about, and has the worst of its
+// codes as an example; nothing if all withstand.
+func writeFailure(b *strings.Builder, cells []scenarios.Cell) {
+	places := taught()
+	place := func(c *scenarios.Cell) int {
+		if at := places[[2]string{c.Scenario.Name, c.Strategy.Name}]; at > 0 {
+			return at
+		}
+		return len(places) + 1
+	}
+	var best *scenarios.Cell
+	for i := range cells {
+		c := &cells[i]
+		if c.Err != nil || len(c.Trace.Verdict()) == 0 || !c.Trace.Verdict()[0].Failure() {
+			continue
+		}
+		if best == nil || place(c) < place(best) {
+			best = c
+		}
+	}
+	if best != nil {
+		b.WriteString("\n" + wrap(fmt.Sprintf("With %s under %s:", best.Strategy.Name, best.Scenario.Name), 2, best.Scenario.Because(best.Strategy.Name)))
+		writeExample(b, best.Trace, best.Trace.Verdict()[0])
+	}
+}
+
 // example is a run with a code: of the scenarios that its own page is about, if it has one, and of the
 // course, if it is in there.
 func example(cells []cell, code trace.Code) *cell {
-	taught := map[[2]string]bool{}
-	for _, l := range scenarios.Course() {
-		for _, step := range l.Steps {
-			taught[[2]string{step.Scenario, step.Strategy}] = true
-		}
-	}
+	taught := taught()
 	paged := map[string]bool{}
 	for _, p := range failures.Showing(code.String()) {
 		for _, name := range p.Scenarios {
@@ -398,7 +444,7 @@ func example(cells []cell, code trace.Code) *cell {
 		if paged[c.scenario.Name] {
 			worth += 2
 		}
-		if taught[[2]string{c.scenario.Name, c.strategy.Name}] {
+		if taught[[2]string{c.scenario.Name, c.strategy.Name}] > 0 {
 			worth++
 		}
 		if worth > most {
@@ -410,13 +456,9 @@ func example(cells []cell, code trace.Code) *cell {
 
 func explainLock(st strategies.Strategy) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s\n\n", st.Name, st.Summary)
-	items := []report.Item{{Label: "source", Text: sources.Addressed(st.Source)}, {Label: "code", Text: "strategies/" + st.File}, {Label: "servers", Text: fmt.Sprint(st.Nodes)}}
-	if st.Like != "" {
-		items = append(items, report.Item{Label: "like", Text: st.Like + ": " + st.LikeBecause})
-	}
-	printer(func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }).items(items)
+	fmt.Fprintf(&b, "%s  %s\n", st.Name, st.Summary)
 	cells := scenarios.Part(1, func(_ *scenarios.Scenario, s strategies.Strategy) bool { return s.Name == st.Name })
+	writeFailure(&b, cells)
 	fmt.Fprintf(&b, "\nUnder %d scenarios, just run\n", len(cells))
 	b.WriteString(byVerdict(cells, func(c *scenarios.Cell) string { return c.Scenario.Name }))
 	for i, c := range claims.All {
@@ -428,6 +470,12 @@ func explainLock(st strategies.Strategy) string {
 			b.WriteString(wrap(" ", 2, fmt.Sprintf("In each run above that shows %s a condition is broken.", strings.Join(c.Never, " or "))))
 		}
 	}
+	b.WriteString("\n")
+	items := []report.Item{{Label: "source", Text: sources.Addressed(st.Source)}, {Label: "code", Text: "strategies/" + st.File}, {Label: "servers", Text: fmt.Sprint(st.Nodes)}}
+	if st.Like != "" {
+		items = append(items, report.Item{Label: "like", Text: st.Like + ": " + st.LikeBecause})
+	}
+	printer(func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }).items(items)
 	fmt.Fprintf(&b, "\nAll schedules: lockstep explore %s\n", st.Name)
 	return b.String()
 }
@@ -437,25 +485,44 @@ func shows(c *scenarios.Cell, codes []string) bool {
 	return c.Err == nil && slices.ContainsFunc(c.Trace.Verdict(), func(code trace.Code) bool { return slices.Contains(codes, code.String()) })
 }
 
+// explainScenario says first what fails and how, in a sentence, a run and the page of that name, if there is one; then what each lock does.
 func explainScenario(s *scenarios.Scenario) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n\n%s", s.Name, s.Title, unlabelled(sentence("it shows that "+s.Shows)))
+	cells := scenarios.Part(1, func(other *scenarios.Scenario, _ strategies.Strategy) bool { return other == s })
+	writeFailure(&b, cells)
+	more := ""
+	for _, p := range failures.Pages() {
+		switch base, _, _ := strings.Cut(s.Name, "."); {
+		case p.Name == s.Name:
+			b.WriteString("\n" + toldOnPage(&p))
+			more += fmt.Sprintf("The whole page: lockstep explain %s --page\n", p.Name)
+		case slices.Contains(p.Scenarios, base):
+			more += fmt.Sprintf("More: lockstep explain %s\n", p.Name)
+		}
+	}
+	fmt.Fprintf(&b, "\n%d locks, just run\n", len(cells))
+	b.WriteString(byVerdict(cells, func(c *scenarios.Cell) string { return c.Strategy.Name }))
+	fmt.Fprintf(&b, "\n%sIts script: lockstep explain %s --script\n", more, s.Name)
 	if s.Source != "" {
 		b.WriteString(wrap("Source:", 2, sources.Addressed(s.Source)))
 	}
-	cells := scenarios.Part(1, func(other *scenarios.Scenario, _ strategies.Strategy) bool { return other == s })
-	fmt.Fprintf(&b, "\n%d locks, just run\n", len(cells))
-	b.WriteString(byVerdict(cells, func(c *scenarios.Cell) string { return c.Strategy.Name }))
-	for _, p := range failures.Pages() {
-		switch base, _, _ := strings.Cut(s.Name, "."); {
-		case p.Name == s.Name: // its page is explained by the name that has just been typed
-			fmt.Fprintf(&b, "\nMore, in the sources of Lockstep: docs/failures/%s.md\n", p.Name)
-		case slices.Contains(p.Scenarios, base):
-			fmt.Fprintf(&b, "\nMore: lockstep explain %s (in the sources of Lockstep: docs/failures/%[1]s.md)\n", p.Name)
-		}
-	}
-	fmt.Fprintf(&b, "\nIts script: lockstep explain %s --script\n", s.Name)
 	return b.String()
+}
+
+// pageText is the page on a way to fail, as it is written, or that of the rules.
+func pageText(name string) (string, error) {
+	names := []string{"model"}
+	for _, p := range failures.Pages() {
+		if p.Name == name {
+			return p.Text, nil
+		}
+		names = append(names, p.Name)
+	}
+	if name == names[0] {
+		return docs.Model, nil
+	}
+	return "", fmt.Errorf("--page: %w", suggest.Unknown("page", name, names))
 }
 
 // scriptOf is the script of a built-in scenario, as it is written.
@@ -467,15 +534,18 @@ func scriptOf(name string) (string, error) {
 }
 
 func explainPage(p failures.Page) string {
-	return fmt.Sprintf("%s  (%s)\n\n%s\n%s\n%s%s", p.Title, strings.Join(p.Shows, ", "), unlabelled(p.Intro), wrap("Remedy:", 2, p.Remedy),
-		wrap("Scenarios:", 2, strings.Join(p.Scenarios, ", ")), wholePage(&p))
+	return toldOnPage(&p) + "\n" + wrap("Scenarios:", 2, strings.Join(p.Scenarios, ", ")) + wholePage(&p)
 }
 
-// wholePage says where the rest of a page is: what comes of its scenarios under each lock this program shows, and the page as it is
-// written is among the sources alone.
+// toldOnPage is what a page says first, and its remedy.
+func toldOnPage(p *failures.Page) string {
+	return fmt.Sprintf("%s  (%s)\n\n%s\n%s", p.Title, strings.Join(p.Shows, ", "), unlabelled(p.Intro), wrap("Remedy:", 2, p.Remedy))
+}
+
+// wholePage says where the rest of a page is, and what comes of its scenarios under each lock.
 func wholePage(p *failures.Page) string {
 	return wrap("What each lock does there:", 2, fmt.Sprintf("lockstep explain %s; a run of it with its trace: lockstep run LOCK %[1]s --plain", p.Scenarios[0])) +
-		wrap("The whole page:", 2, fmt.Sprintf("docs/failures/%s.md in the sources of Lockstep", p.Name))
+		fmt.Sprintf("The whole page: lockstep explain %s --page\n", p.Name)
 }
 
 // byVerdict lists the cells by their verdicts, the worst first.

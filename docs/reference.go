@@ -9,6 +9,11 @@ import (
 //go:embed scenarios.md
 var scenariosPage string
 
+// Model is the document on the rules, as it is written: the program prints it to those who have no sources.
+//
+//go:embed model.md
+var Model string
+
 // Row is a row of a table of scenarios.md: a setting, a step or a position of scripts. The
 // program's reference, the schema for editors and the document itself have the same text.
 type Row struct {

@@ -16,6 +16,7 @@ var files embed.FS
 // Page is a document about one mode of failure.
 type Page struct {
 	Name      string   // of the file, without its ending
+	Text      string   // all of it, as it is written
 	Title     string   // its heading
 	Intro     string   // its first paragraph, as plain text
 	Remedy    string   // what to do, as plain text
@@ -49,7 +50,7 @@ var Pages = sync.OnceValue(func() []Page {
 })
 
 func read(name, text string) Page {
-	p := Page{Name: name}
+	p := Page{Name: name, Text: text}
 	if m := title.FindStringSubmatch(text); m != nil {
 		p.Title = m[1]
 	}
