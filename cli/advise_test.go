@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -175,24 +174,6 @@ func TestPagesArePrinted(t *testing.T) {
 	}
 	if _, errs, status := run(t, "", "explain", "failver", "--page"); status != 2 || !strings.Contains(errs, "--page: unknown page \"failver\"; did you mean \"failover\"?") {
 		t.Errorf("exit status %d: %s", status, errs)
-	}
-}
-
-// The example of a code shows it, and is of its own page where it has one.
-func TestExamples(t *testing.T) {
-	cells := expected()
-	if want := len(scenarios.All()) * len(strategies.All()); len(cells) != want {
-		t.Errorf("%d runs are expected, of %d", len(cells), want)
-	}
-	for _, code := range trace.Codes {
-		c := example(cells, code)
-		if c == nil {
-			t.Errorf("%s has no example", code)
-			continue
-		}
-		if run, err := c.scenario.Run(c.strategy, 1); err != nil || !slices.Contains(run.Verdict(), code) {
-			t.Errorf("%s: the example, %s under %s, shows %v, %v", code, c.strategy.Name, c.scenario.Name, run, err)
-		}
 	}
 }
 

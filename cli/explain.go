@@ -14,6 +14,7 @@ import (
 	"lockstep/docs/failures"
 	"lockstep/docs/sources"
 	"lockstep/scenarios"
+	"lockstep/scenarios/sample"
 	"lockstep/sim/claims"
 	"lockstep/sim/explore/report"
 	"lockstep/sim/suggest"
@@ -52,11 +53,7 @@ have (scripting has all three).`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if script || page {
-				of := scriptOf
-				if page {
-					of = pageText
-				}
-				text, err := of(strings.Join(args, " "))
+				text, err := asWritten(strings.Join(args, " "), page)
 				if err != nil {
 					return err
 				}
@@ -198,25 +195,6 @@ func explainWord(w trace.Word) string {
 	return text
 }
 
-// cell is a run that need not be made: its verdict is that which the scenario expects.
-type cell struct {
-	scenario *scenarios.Scenario
-	strategy strategies.Strategy
-	verdict  trace.Verdict
-}
-
-// expected is the whole matrix, as the scenarios expect it.
-func expected() (all []cell) {
-	for _, s := range scenarios.All() {
-		for _, st := range strategies.All() {
-			if v, known := s.Expect(st.Name); known {
-				all = append(all, cell{s, st, v})
-			}
-		}
-	}
-	return all
-}
-
 // codeOf finds a code by its letters or by its name, such as double grant. A deadlock is a
 // permanent one: the last word of a name is enough if it is no word with a meaning of its own.
 func codeOf(name string) (trace.Code, bool) {
@@ -282,7 +260,7 @@ func explain(name string) (string, error) {
 		texts = append(texts, explainWord(w))
 	}
 	for _, p := range failures.Pages() {
-		if p.Name == name && !(isCode && named(&p, code)) && !slices.Contains(scenarios.Names(), name) { // those have its text
+		if p.Name == name && !(isCode && p.IsAbout(code.Name())) && !slices.Contains(scenarios.Names(), name) { // those have its text
 			texts = append(texts, explainPage(p))
 		}
 	}
@@ -314,7 +292,7 @@ func explain(name string) (string, error) {
 }
 
 func explainCode(code trace.Code) (string, error) {
-	cells := expected()
+	cells := sample.Expected()
 	var b strings.Builder
 	counts := "It counts against a lock."
 	if !code.Failure() {
@@ -322,11 +300,11 @@ func explainCode(code trace.Code) (string, error) {
 	}
 	fmt.Fprintf(&b, "%s  %s\n\n%s", code, code.Name(), unlabelled(sentence(code.Meaning())+" "+counts))
 	pages := failures.Showing(code.String())
-	if i := slices.IndexFunc(pages, func(p failures.Page) bool { return named(&p, code) }); i >= 0 {
+	if i := slices.IndexFunc(pages, func(p failures.Page) bool { return p.IsAbout(code.Name()) }); i >= 0 {
 		fmt.Fprintf(&b, "\n%s\n%s", unlabelled(pages[i].Intro), wrap("Remedy:", 2, pages[i].Remedy))
 	}
-	if c := example(cells, code); c != nil {
-		t, err := c.scenario.Run(c.strategy, 1)
+	if c := sample.OfCode(cells, code); c != nil {
+		t, err := c.Scenario.Run(c.Strategy, 1)
 		if err != nil {
 			return "", err
 		}
@@ -344,24 +322,19 @@ func explainCode(code trace.Code) (string, error) {
 			b.WriteString("\nThe ways to it, each with lockstep explain\n")
 		}
 		fmt.Fprintf(&b, "  %-18s %s\n", p.Name, p.Title)
-		if named(&p, code) {
+		if p.IsAbout(code.Name()) {
 			whole = "\n" + wholePage(&p)
 		}
 	}
 	return b.String() + whole, nil
 }
 
-// named reports whether a page is about a code and nothing else, which its name tells.
-func named(p *failures.Page, code trace.Code) bool {
-	return p.Name == strings.ReplaceAll(code.Name(), " ", "-")
-}
-
 // explainWhere tells which locks show a code, and in how many scenarios.
-func explainWhere(b *strings.Builder, cells []cell, code trace.Code) {
+func explainWhere(b *strings.Builder, cells []sample.Cell, code trace.Code) {
 	shown := map[string]int{}
 	for i := range cells {
-		if c := &cells[i]; slices.Contains(c.verdict, code) {
-			shown[c.strategy.Name]++
+		if c := &cells[i]; slices.Contains(c.Verdict, code) {
+			shown[c.Strategy.Name]++
 		}
 	}
 	var some, none []string
@@ -384,74 +357,12 @@ func writeExample(b *strings.Builder, t *trace.Trace, code trace.Code) {
 	fmt.Fprintf(b, "\nFor example\n%s  lockstep run %s %s\n", wrap(" ", 2, report.Headline(t, code)), t.Strategy, t.Scenario)
 }
 
-// taught are the places of the runs in the course, from 1, by scenario and lock.
-func taught() map[[2]string]int {
-	places, n := map[[2]string]int{}, 0
-	for _, l := range scenarios.Course() {
-		for _, step := range l.Steps {
-			if n++; places[[2]string{step.Scenario, step.Strategy}] == 0 {
-				places[[2]string{step.Scenario, step.Strategy}] = n
-			}
-		}
-	}
-	return places
-}
-
-// writeFailure tells of the first of some runs that fails, of the course if one of it does, how that comes about, and has the worst of its
-// codes as an example; nothing if all withstand.
+// writeFailure tells how the first lesson of some runs fails, with its worst code; nothing if all withstand.
 func writeFailure(b *strings.Builder, cells []scenarios.Cell) {
-	places := taught()
-	place := func(c *scenarios.Cell) int {
-		if at := places[[2]string{c.Scenario.Name, c.Strategy.Name}]; at > 0 {
-			return at
-		}
-		return len(places) + 1
+	if c := sample.Failing(cells); c != nil {
+		b.WriteString("\n" + wrap(fmt.Sprintf("With %s under %s:", c.Strategy.Name, c.Scenario.Name), 2, c.Scenario.Because(c.Strategy.Name)))
+		writeExample(b, c.Trace, c.Trace.Verdict()[0])
 	}
-	var best *scenarios.Cell
-	for i := range cells {
-		c := &cells[i]
-		if c.Err != nil || len(c.Trace.Verdict()) == 0 || !c.Trace.Verdict()[0].Failure() {
-			continue
-		}
-		if best == nil || place(c) < place(best) {
-			best = c
-		}
-	}
-	if best != nil {
-		b.WriteString("\n" + wrap(fmt.Sprintf("With %s under %s:", best.Strategy.Name, best.Scenario.Name), 2, best.Scenario.Because(best.Strategy.Name)))
-		writeExample(b, best.Trace, best.Trace.Verdict()[0])
-	}
-}
-
-// example is a run with a code: of the scenarios that its own page is about, if it has one, and of the
-// course, if it is in there.
-func example(cells []cell, code trace.Code) *cell {
-	taught := taught()
-	paged := map[string]bool{}
-	for _, p := range failures.Showing(code.String()) {
-		for _, name := range p.Scenarios {
-			paged[name] = paged[name] || named(&p, code)
-		}
-	}
-	var best *cell
-	most := -1
-	for i := range cells {
-		c := &cells[i]
-		if !slices.Contains(c.verdict, code) {
-			continue
-		}
-		worth := 0
-		if paged[c.scenario.Name] {
-			worth += 2
-		}
-		if taught[[2]string{c.scenario.Name, c.strategy.Name}] > 0 {
-			worth++
-		}
-		if worth > most {
-			best, most = c, worth
-		}
-	}
-	return best
 }
 
 func explainLock(st strategies.Strategy) string {
@@ -508,6 +419,14 @@ func explainScenario(s *scenarios.Scenario) string {
 		b.WriteString(wrap("Source:", 2, sources.Addressed(s.Source)))
 	}
 	return b.String()
+}
+
+// asWritten is a page, or else a script.
+func asWritten(name string, page bool) (string, error) {
+	if page {
+		return pageText(name)
+	}
+	return scriptOf(name)
 }
 
 // pageText is the page on a way to fail, as it is written, or that of the rules.

@@ -78,6 +78,9 @@ func paragraph(text string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(text, "`", "")), " ")
 }
 
+// IsAbout reports whether the page is about a code and nothing else, which its name tells.
+func (p *Page) IsAbout(code string) bool { return p.Name == strings.ReplaceAll(code, " ", "-") }
+
 // Showing returns the pages whose traces show a code, and first those about nothing else.
 func Showing(code string) (pages []Page) {
 	for _, p := range Pages() {
