@@ -29,6 +29,8 @@ type Question struct {
 	At      time.Duration // of one of the script's: the instant of that
 	Moment  time.Duration // of one of the script's, not about the verdict: the instant with which its text begins
 	Of      *trace.Event  // the command that its text names, of the moment after which it is asked, or nil
+
+	about string // of one of the script's: as its note has it
 }
 
 // Worded is the text of a question, or what is said for it in a room, where the screen shows an instant: of a later one it says that
@@ -51,13 +53,17 @@ const mostOfAKind = 2
 // that another one believes to hold, what a release does to a record that is no longer its
 // own, and whether the resource takes a late write. A run with none of these asks what will
 // come of it. None of them but the script's is asked while another one is open, and none but the script's shares a position with
-// another one.
+// another one: see inTurn.
 func (t *Timeline) Questions() []Question {
 	q := quiz{Timeline: t, s: t.NewState()}
 	for i := range t.Notes {
 		if n := &t.Notes[i]; n.Kind == trace.NoteAsk && n.Answer != "" {
 			q.script(n)
 		}
+	}
+	q.inTurn()
+	for i := range q.all {
+		q.word(&q.all[i])
 	}
 	counts := [3]int{}
 	asked := map[int]bool{}
@@ -136,7 +142,7 @@ type quiz struct {
 // refusal before that shows the answer, asked of that instant, and answered there.
 func (q *quiz) script(n *trace.Note) {
 	at := q.Before(n.Seq)
-	asked := Question{Pos: q.PreviousChapter(at), Until: at, Script: true, Note: n.Index, Then: n.Prose(), Said: at, At: n.At}
+	asked := Question{Pos: q.PreviousChapter(at), Until: at, Script: true, Note: n.Index, Then: n.Prose(), Said: at, At: n.At, about: n.About}
 	switch n.About {
 	case "verdict":
 		q.verdict(&asked)
@@ -152,20 +158,27 @@ func (q *quiz) script(n *trace.Note) {
 		asked.Until = q.shownBefore(&asked, false)
 		asked.Why = q.Holders(q.StateAt(asked.Until))
 	}
-	text, after := q.moment(&asked, n.About == "record")
+	if asked.Pos < asked.Until {
+		q.all = append(q.all, asked)
+	}
+}
+
+// word words a question of the script that is about an instant: by that, and by what tells it apart from others where it is asked.
+func (q *quiz) word(asked *Question) {
+	if asked.about == "verdict" {
+		return
+	}
+	text, after := q.moment(asked, asked.record())
 	asked.Text = text + ": " + asked.Then
-	if by := q.carriedOut(asked.Pos, asked.Until); after == nil && n.About == "record" && by != nil {
+	if by := q.carriedOut(asked.Pos, asked.Until); after == nil && asked.record() && by != nil {
 		asked.Text, asked.Of = text+behind(q.Timeline, by)+": "+asked.Then, by
 	}
-	if e := q.returned(&asked, n.About == "record"); after == nil && asked.Of == nil && e != nil {
+	if e := q.returned(asked, asked.record()); after == nil && asked.Of == nil && e != nil {
 		asked.Spoken = fmt.Sprintf("When %s's Acquire has returned (%s): %s", q.Clients[e.Client], trace.Brief(e.At), asked.Then)
 	}
 	if after != nil {
 		asked.Spoken = q.spoken(asked.Pos, after) + ": " + asked.Then
 		asked.Text = fmt.Sprintf("%s, right after event #%d of %d: %s", text, after.Seq, q.Event(q.Last()).Seq, asked.Then)
-	}
-	if asked.Pos < asked.Until {
-		q.all = append(q.all, asked)
 	}
 }
 

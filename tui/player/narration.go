@@ -58,10 +58,14 @@ func (p *Player) fitting(width, rows int) told.Story {
 // story is the narration with the evidence whole, or each event of it in one line; and with the choices of a question in a form.
 func (p *Player) story(width int, whole bool, form quiz.Form) told.Story {
 	t := draw.Paragraphs{Width: min(width, max(p.Measure, draw.Measure(width)))}
+	if p.quiz.Turned(p.Pos) {
+		p.quiz.Ask(&t, p.Pos, p.teller(form))
+		return told.Story{Lines: t.Lines, Scrolls: p.Scrolls, Width: width - 1, More: p.more}
+	}
 	early := p.quiz.Early(p.Pos)
 	if early {
 		p.quiz.Judge(&t, p.Pos, p.teller(form))
-		if p.quiz.More(p.Pos) {
+		if p.quiz.MoreAnswers(p.Pos) {
 			return told.Story{Lines: t.Lines, Scrolls: p.Scrolls, Width: width - 1, More: p.more}
 		}
 		t.Gap()

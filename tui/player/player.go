@@ -503,6 +503,9 @@ func (p *Player) Retreat() bool {
 	if p.Run == nil || p.Pos == 0 {
 		return false
 	}
+	if p.quiz.GoBack(p.Pos) {
+		return true
+	}
 	p.goTo(p.quiz.PreviousTold(p.Pos, p.forClass()))
 	return true
 }

@@ -109,9 +109,29 @@ func (z *Quiz) At(pos int) (at *timeline.Question) {
 	return at
 }
 
-// More reports whether a room is told a further answer at a position when it goes on: each is told by itself, and the last one with
+// MoreAnswers reports whether a room is told a further answer at a position when it goes on: each is told by itself, and the last one with
 // what else there is to tell.
-func (z *Quiz) More(pos int) bool { return z.stays && z.on[pos]+1 < len(z.due(pos)) }
+func (z *Quiz) MoreAnswers(pos int) bool { return z.stays && z.on[pos]+1 < len(z.due(pos)) }
+
+// More reports whether a room is told a further answer at a position when it goes on, or asked what is asked there: after the answers.
+func (z *Quiz) More(pos int) bool {
+	return z.stays && z.on[pos]+1 < len(z.due(pos))+draw.Either(z.begins(pos), 1, 0)
+}
+
+// Turned reports whether a room has gone on at a position from the answers there to the next question, which stands by itself.
+func (z *Quiz) Turned(pos int) bool {
+	n := len(z.due(pos))
+	return z.stays && n > 0 && z.on[pos] >= n
+}
+
+// GoBack has the reader go back at a position, from a question to the answers before it, and reports whether that was so.
+func (z *Quiz) GoBack(pos int) bool {
+	if !z.Turned(pos) {
+		return false
+	}
+	z.on[pos] = len(z.due(pos)) - 1
+	return true
+}
 
 // Said are the script's words at a position. Those behind a question that is asked among them wait until the reader goes on.
 func (z *Quiz) Said(pos int) []trace.Note {
@@ -337,17 +357,11 @@ const (
 )
 
 // Ask tells the question at a position, with its choices; where it has been asked before, and is left to be answered by the
-// run, that it is still open.
+// run, that it is still open. No other question stands beside it.
 func (z *Quiz) Ask(t *draw.Paragraphs, pos int, by *Teller) {
 	q := z.At(pos)
 	if q == nil {
 		return
-	}
-	for i := range z.all {
-		if o := &z.all[i]; o.Pos == pos && o != q && z.answered(o) {
-			t.Gap()
-			z.open(t, o, pos, by)
-		}
 	}
 	t.Gap()
 	text, said := z.worded(q, pos), z.said(q)
@@ -396,7 +410,8 @@ func list(t *draw.Paragraphs, choices []string, form Form) {
 }
 
 // open says of a question that has been asked before that its answer is still to come, and as long as it takes one, how.
-// The choices of one that is carried on stand below it again in a form for many rows, and else are where it was asked.
+// The choices of one that is carried on stand below it again in a form for many rows, as long as no violation rules out some of
+// them, and else are where it was asked.
 func (z *Quiz) open(t *draw.Paragraphs, q *timeline.Question, pos int, by *Teller) {
 	head, choices := "Asked before: ", z.said(q)
 	switch {
@@ -404,7 +419,7 @@ func (z *Quiz) open(t *draw.Paragraphs, q *timeline.Question, pos int, by *Telle
 		head, choices = "Passed: ", "Its answer has been on the screen."
 	case q == z.Takes(pos):
 		head, choices = "The run will tell: ", z.choices(q)
-		if q.Pos < pos && by.Form >= List {
+		if q.Pos < pos && by.Form >= List && !z.brokenSince(q, pos) {
 			t.Add(draw.Strong, "? ", strings.TrimSpace(head+z.worded(q, pos)+" "+q.Lead))
 			list(t, q.Choices, Columns)
 			return
@@ -414,6 +429,11 @@ func (z *Quiz) open(t *draw.Paragraphs, q *timeline.Question, pos int, by *Telle
 		}
 	}
 	t.Add(draw.Strong, "? ", strings.TrimSpace(head+z.worded(q, pos)+" "+choices))
+}
+
+// brokenSince reports whether a violation has come since a question was asked.
+func (z *Quiz) brokenSince(q *timeline.Question, pos int) bool {
+	return slices.ContainsFunc(z.run.Breaches, func(b timeline.Breach) bool { return q.Pos < b.Pos && b.Pos <= pos })
 }
 
 // Carried reports whether the question at a position was asked at an earlier one.
@@ -449,7 +469,7 @@ func (z *Quiz) choices(q *timeline.Question) string {
 // that it goes on.
 func (z *Quiz) Judge(t *draw.Paragraphs, pos int, by *Teller) {
 	due := z.due(pos)
-	if z.More(pos) {
+	if z.MoreAnswers(pos) {
 		due = due[:z.on[pos]+1]
 	}
 	for _, q := range due {
@@ -480,7 +500,7 @@ func (z *Quiz) due(pos int) (all []*timeline.Question) {
 // Early reports whether the answers at a position are told before all else: a further one is to come there, or one is told before the
 // words of a script's question, where a violation shows it.
 func (z *Quiz) Early(pos int) bool {
-	return z.More(pos) || slices.ContainsFunc(z.all, func(q timeline.Question) bool { return q.Until == pos && z.early(&q) && z.answered(&q) })
+	return z.MoreAnswers(pos) || slices.ContainsFunc(z.all, func(q timeline.Question) bool { return q.Until == pos && z.early(&q) && z.answered(&q) })
 }
 
 func (z *Quiz) early(q *timeline.Question) bool { return q.Script && q.Until < q.Said }
