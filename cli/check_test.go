@@ -286,6 +286,54 @@ expect:
 	}
 }
 
+// TestCheckOpenQuestions: of two questions at one place of which neither can wait for the other's answer the author is told, and told what
+// to do; one that can wait is none of these. What follows words under some of the locks only is listed below them.
+func TestCheckOpenQuestions(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "my.yaml")
+	text := `title: x
+setup:
+  clients: {A: , B: {work: 5s}}
+script:
+  - say: A is paused at its release, and B comes.
+  - run: A
+    to: before release last
+  - wait: 12s
+  - run: B
+    to: work
+  - ask: Whose record is it?
+    answer: record
+  - say: Now A's DEL removes B's record.
+STEP
+  - ask: Who believes?
+    answer: holders
+  - run: [A, B]
+expect:
+  - {verdict: FR, under: [naive-del], because: x}
+  - {verdict: ok, under: [setpx-lua], because: x}
+`
+	for step, want := range map[string]bool{"  - run: A": false, "  - run: A\n  - ask: Whose is it then?\n    answer: record": true} {
+		written := strings.Replace(text, "STEP", step, 1)
+		if err := os.WriteFile(script, []byte(written), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, errs, status := run(t, "", "check", script)
+		if got := strings.Contains(out, "this question is asked right after"); got != want || status != 0 || errs != "" {
+			t.Errorf("exit status %d, two at once: %t\n%s%s", status, got, out, errs)
+		}
+		if !want {
+			continue
+		}
+		for _, want := range []string{"    " + script + ":13: \"Now A's DEL removes B's record.\"\n      naive-del: FR: A's DEL removes B's record\n      setpx-lua: A's release fails: "} {
+			if !strings.Contains(out, want) {
+				t.Errorf("not %q in\n%s", want, out)
+			}
+		}
+		if strings.Contains(out, ":5: \"") {
+			t.Errorf("words after which the same happens are listed:\n%s", out)
+		}
+	}
+}
+
 // A lock that needs more replicas than the script has runs with more servers than its author thought of.
 func TestCheckCountsReplicas(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "one-replica.yaml")

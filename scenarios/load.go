@@ -406,7 +406,7 @@ func rest(entries []entry, known map[string]func(value) error) error {
 }
 
 func (l *loader) say(v value, more []entry) (action, error) {
-	n := note{kind: trace.NoteSay}
+	n := note{kind: trace.NoteSay, at: v.place()}
 	var err error
 	if n.text, err = v.sentence(); err != nil {
 		return nil, err

@@ -37,6 +37,50 @@ func lates(s *scenarios.Scenario, t *trace.Trace) (all []late) {
 	return all
 }
 
+// questions are those of scripts, in one run or several, that an audience would misunderstand, or that it would be asked all at once.
+type questions struct {
+	late  []late
+	crowd []crowd
+}
+
+func (q *questions) add(more questions) {
+	q.late, q.crowd = append(q.late, more.late...), append(q.crowd, more.crowd...)
+}
+
+// advice says what their author can do.
+func (q *questions) advice() []string { return append(advise(q.late), adviseApart(q.crowd)...) }
+
+// crowd is a question of a script that is asked while another one is open, which is asked at the same words, in a run under a lock.
+type crowd struct {
+	where, before, lock string // of this question, of the other one; the lock
+}
+
+// crowds are such questions of a run.
+func crowds(s *scenarios.Scenario, t *trace.Trace) (all []crowd) {
+	for _, pair := range timeline.New(t).Crowded() {
+		all = append(all, crowd{s.NoteAt(pair[1].Note), s.NoteAt(pair[0].Note), t.Strategy})
+	}
+	return all
+}
+
+// adviseApart says of each question that is asked while another one is open where to put it.
+func adviseApart(all []crowd) (lines []string) {
+	for len(all) > 0 {
+		first := all[0]
+		same := func(c crowd) bool { return c.where == first.where && c.before == first.before }
+		var locks []string
+		for _, c := range all {
+			if same(c) && !slices.Contains(locks, c.lock) {
+				locks = append(locks, c.lock)
+			}
+		}
+		all = slices.DeleteFunc(all, same)
+		lines = append(lines, fmt.Sprintf("%s: under %s this question is asked right after the one at %s, before that is answered: the class has two open at once. "+
+			"Move this \"ask\" below a later step, and put a \"say\" above that step.", first.where, trace.List(locks), first.before))
+	}
+	return lines
+}
+
 // deeds are what a client has done or suffered after an event, behind its name.
 var deeds = map[trace.Kind]string{
 	trace.KindAcquire: "has asked", trace.KindGranted: "has the lock", trace.KindRefused: "has been refused", trace.KindFailed: "has been told of an error",

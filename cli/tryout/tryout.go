@@ -116,18 +116,21 @@ func Playlist(out io.Writer, path string) (met bool, err error) {
 		title = fmt.Sprintf("%q, ", list.Title)
 	}
 	said, met := fmt.Sprintf("%s: %s%d to present\n", path, title, len(list.Showings)), true
-	var asked []late
+	var asked questions
+	var words []passage
 	for _, s := range list.Showings {
 		c, err := came(s.Scenario, s.Strategy, s.Strategy.Name+" "+s.Scenario.Name)
 		if err != nil {
 			return false, err
 		}
-		said, met, asked = said+c.text, met && c.met, append(asked, c.asked...)
+		said, met = said+c.text, met && c.met
+		asked.add(c.asked)
+		words = append(words, c.words...)
 		if !c.met {
 			said += fmt.Sprintf("    lockstep check %s prints the lines that expect what came\n", s.Scenario.Name)
 		}
 	}
-	_, err = io.WriteString(out, said+notes(advise(asked), "  "))
+	_, err = io.WriteString(out, said+notes(asked.advice(), "  ")+compared(words))
 	return met, err
 }
 
@@ -154,7 +157,8 @@ func Script(out io.Writer, name string) (met bool, err error) {
 // try says what came of a scenario under each lock of which it expects something.
 func try(s *scenarios.Scenario) (text string, met bool, err error) {
 	text, met = fmt.Sprintf("%s: %q\n", s.Name, s.Title), true
-	var asked []late
+	var asked questions
+	var words []passage
 	var all []entry
 	for _, name := range scenarios.StrategyNames() {
 		if _, stated := s.Expect(name); !stated {
@@ -168,9 +172,11 @@ func try(s *scenarios.Scenario) (text string, met bool, err error) {
 		if err != nil {
 			return "", false, err
 		}
-		text, met, asked, all = text+c.text, met && c.met, append(asked, c.asked...), append(all, entryOf(s, name, c.verdict))
+		text, met, all = text+c.text, met && c.met, append(all, entryOf(s, name, c.verdict))
+		asked.add(c.asked)
+		words = append(words, c.words...)
 	}
-	text += notes(advise(asked), "  ")
+	text += notes(asked.advice(), "  ") + compared(words)
 	if len(all) == 0 {
 		text += fmt.Sprintf("  can be run. It expects nothing of any lock, so there is nothing to compare: lockstep run LOCK %s --plain shows what comes of one.\n", s.Name)
 		if lines := expectable(s); lines != "" {
@@ -196,7 +202,8 @@ type outcome struct {
 	text    string
 	met     bool // it is as expected
 	verdict trace.Verdict
-	asked   []late // the questions in it that the audience would misunderstand
+	asked   questions // those in it of which its author has to hear
+	words   []passage // of the script, with what happens after them
 }
 
 // came says what came of a run under a label, with the notes for the author of its script, and what those would miss to whom it is shown.
@@ -233,7 +240,7 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string) (outcome,
 	if steps, _ := t.Missed(); steps > 0 { // an ok of a run in which the fault did not happen is no praise
 		verdict += fmt.Sprintf("; but %d of the script's steps had no effect, or another than they ask for", steps)
 	}
-	return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict) + notes(lines, "    "), met: met, verdict: t.Verdict(), asked: lates(s, t)}, nil
+	return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict) + notes(lines, "    "), met: met, verdict: t.Verdict(), asked: questions{lates(s, t), crowds(s, t)}, words: passages(s, t)}, nil
 }
 
 // moreReplicas says that a lock has more replicas than its script asks for: the words of the script may be of fewer.

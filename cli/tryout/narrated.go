@@ -1,0 +1,96 @@
+package tryout
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"lockstep/scenarios"
+	"lockstep/sim/suggest"
+	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
+)
+
+// passage is what happens under a lock after words of a script, up to its next words.
+type passage struct {
+	where, words, lock string
+	happens            []string
+}
+
+// passages are those of a run.
+func passages(s *scenarios.Scenario, t *trace.Trace) (all []passage) {
+	run := timeline.New(t)
+	for i := range t.Notes {
+		n := &t.Notes[i]
+		if n.Kind != trace.NoteSay {
+			continue
+		}
+		end := run.Last()
+		for _, later := range t.Notes[i+1:] {
+			if later.Kind == trace.NoteSay {
+				end = run.Before(later.Seq)
+				break
+			}
+		}
+		all = append(all, passage{s.NoteAt(n.Index), n.Prose(), t.Strategy, happening(run, run.Before(n.Seq), end)})
+	}
+	return all
+}
+
+// happening is what becomes of the lock and of the resource between two positions, as far as an author's words may tell of it.
+func happening(run *timeline.Timeline, from, to int) (all []string) {
+	add := func(text string) {
+		if !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	for pos := from + 1; pos <= to && !run.Ended(pos); pos++ {
+		e := run.Event(pos)
+		if refused := strings.TrimSuffix(run.Refusal(pos), "."); refused != "" {
+			add(refused)
+		}
+		if e.Client != trace.None && run.Clients[e.Client] != trace.Probe && (e.Kind == trace.KindGranted || e.Kind == trace.KindRefused) {
+			add(run.Clients[e.Client] + " " + deeds[e.Kind])
+		}
+		_, fresh := run.Breached(pos)
+		for _, b := range fresh {
+			add(b.Code.String() + ": " + b.Text)
+		}
+	}
+	return all
+}
+
+// compared lists, for words that are told under several locks, what happens after them under some of these only. Whether
+// words are true no program can tell.
+func compared(all []passage) (text string) {
+	for i := range all {
+		first := &all[i]
+		same := slices.DeleteFunc(slices.Clone(all[i:]), func(p passage) bool { return p.where != first.where })
+		if slices.ContainsFunc(all[:i], func(p passage) bool { return p.where == first.where }) {
+			continue
+		}
+		everywhere := func(what string) bool {
+			return !slices.ContainsFunc(same, func(p passage) bool { return !slices.Contains(p.happens, what) })
+		}
+		var lines, locks []string
+		for _, p := range same {
+			line := either(strings.Join(slices.DeleteFunc(slices.Clone(p.happens), everywhere), "; "), "none of this")
+			if at := slices.Index(lines, line); at < 0 {
+				lines, locks = append(lines, line), append(locks, p.lock)
+			} else if !slices.Contains(strings.Split(locks[at], ", "), p.lock) {
+				locks[at] += ", " + p.lock
+			}
+		}
+		if len(lines) < 2 {
+			continue
+		}
+		text += fmt.Sprintf("    %s: %q\n", first.where, suggest.Clip(first.words))
+		for j := range lines {
+			text += fmt.Sprintf("      %s: %s\n", locks[j], lines[j])
+		}
+	}
+	if text != "" {
+		text = "  ~ whether words are true under each lock can't be checked. What happens after these differs; see that they hold under each, or give them \"under\":\n" + text
+	}
+	return text
+}
