@@ -180,7 +180,10 @@ func (p *Player) whereabouts(room int) draw.Line {
 		if all, _ := p.Run.Breached(p.Pos); len(all) > 0 {
 			broken = draw.Line{pane.CodesSpan(all), draw.Text("  ", draw.Plain)}
 		}
-		if at, n := p.quiz.Chapters(p.Pos); n > 0 {
+		if p.Scrolls { // in a room's talk
+			at, n := p.quiz.Slides(p.Pos)
+			chapter = draw.Line{draw.Text(fmt.Sprintf("slide %d/%d ", at, n), draw.Dim)}
+		} else if at, n := p.quiz.Chapters(p.Pos); n > 0 {
 			chapter = draw.Line{draw.Text(fmt.Sprintf("chapter %d/%d ", at, n), draw.Dim)}
 		}
 	}
@@ -299,7 +302,7 @@ func (p *Player) DrawStatus(c *draw.Canvas, r draw.Rectangle) {
 			event[0] = pane.ShortenedLine(pane.StatusLine(p.Run, p.Pos, false), r.W)
 		}
 	}
-	l, band := pane.Holders(p.Run, p.Pos, p.State, r.W-min(p.plan.Wall.W, 1)) // a column of air beside the wall
+	l, band := pane.Holders(p.Run, p.Pos, p.State, r.W-min(p.plan.Wall.W, 1))        // a column of air beside the wall
 	if p.quiz.MoreAnswers(p.Pos) && band == draw.Plain && p.Run.Clash(p.Pos) == "" { // it may be the answer
 		l = draw.Line{draw.Text("Another question is answered here: "+p.Keys.Enter.Help().Key+" goes on.", draw.Dim)}
 	}

@@ -482,7 +482,7 @@ func TestWordsAreForTheRoom(t *testing.T) {
 		if strings.Contains(v, "never stands at") || strings.Contains(v, "lets the next event happen") || len(p.words(80, 30)) == 0 {
 			t.Errorf("at %d the room is told:\n%s", p.Pos, v)
 		}
-		if !strings.Contains(v, " chapter ") || !strings.Contains(v, " run 1 of 1 ") {
+		if !strings.Contains(v, " slide ") || !strings.Contains(v, " run 1 of 1 ") {
 			t.Errorf("the counters do not say what they count:\n%s", v)
 		}
 		for _, said := range p.Run.Said(p.Pos) {
@@ -692,7 +692,7 @@ func TestAnswerComesBeforeTheAlarm(t *testing.T) {
 			alarmed = p.Pos
 		}
 		now := 0
-		if _, counter, found := strings.Cut(v, " chapter "); found {
+		if _, counter, found := strings.Cut(v, " slide "); found {
 			fmt.Sscanf(counter, "%d", &now) //nolint:errcheck // what doesn't fit is 0
 		}
 		if len(p.words(70, 0)) == 0 || now != chapter && now != chapter+1 {
@@ -790,7 +790,7 @@ func TestBackStopsWhereOnHas(t *testing.T) {
 				}
 			}
 			var now, of int
-			if _, after, found := strings.Cut(v, " chapter "); found {
+			if _, after, found := strings.Cut(v, " slide "); found {
 				fmt.Sscanf(after, "%d of %d", &now, &of) //nolint:errcheck // what doesn't fit is 0
 			}
 			if now < chapter || now > chapter+1 {
@@ -911,7 +911,7 @@ func TestRehearsalTellsTheAuthor(t *testing.T) {
 	if v := through(); strings.Contains(v, note) || !strings.Contains(v, "T author's notes") {
 		t.Errorf("the room is told, or the key isn't named:\n%s", v)
 	}
-	chapter := regexp.MustCompile(`chapter \d/\d`)
+	chapter := regexp.MustCompile(`slide \d/\d`)
 	told := chapter.FindString(tuitest.FirstLine(a.View()))
 	if a.Press("T"); !strings.Contains(a.View(), "Rehearsal") || !strings.Contains(tuitest.FirstLine(a.View()), "rehearsal, run ") {
 		t.Errorf("nothing is said:\n%s", a.View())
@@ -1230,5 +1230,42 @@ func TestEndListsTheHolders(t *testing.T) {
 		if probe := strings.Index(v, "The probe is "); probe >= 0 && probe > holders { // it would be read as the point of the run
 			t.Errorf("%d rows: what the probe is comes last:\n%s", h, v)
 		}
+	}
+}
+
+// After the last violation and the last words one key leads to the end: a release that fails then is not a slide of its own. What is in
+// progress is not told beside the violation that has come of it, and the counter goes up to the last slide.
+func TestTailIsOneKey(t *testing.T) {
+	a, p := openOwn(t, `title: Own
+setup:
+  clients: {A: , B: {work: 5s}}
+script:
+  - say: A is paused between its GET and its DEL, and B comes.
+  - run: A
+    to: before release last
+  - wait: 12s
+  - run: B
+    to: work
+  - say: A goes on.
+  - run: A
+  - run: B
+`, "get-then-del")
+	for i := 0; p.Pos < p.Run.Told() || i == 0; i++ {
+		a.Press("enter")
+		if i == 20 {
+			t.Fatalf("it doesn't get there:\n%s", a.View())
+		}
+	}
+	if v := a.View(); !strings.Contains(v, "!! FR: ") || strings.Contains(v, "In progress") {
+		t.Errorf("at the violation:\n%s", v)
+	}
+	if p.Run.NextRefusal(p.Pos, p.Run.Last()) == p.Run.Last() {
+		t.Fatal("nothing fails after the violation")
+	}
+	a.Press("enter")
+	var at, all int
+	_, counter, _ := strings.Cut(a.View(), " slide ")
+	if n, err := fmt.Sscanf(counter, "%d/%d", &at, &all); p.Pos != p.Run.Last() || n != 2 || at != all {
+		t.Errorf("at %d of %d, %d/%d, %v:\n%s", p.Pos, p.Run.Last(), at, all, err, a.View())
 	}
 }

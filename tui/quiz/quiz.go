@@ -253,7 +253,12 @@ func (z *Quiz) Passed(pos int) *timeline.Question {
 // Next is where one key goes on to, in every screen: to the next words, question, answer, violation or refusal (a client that is refused the lock is none: it may try often), and
 // else to the end.
 func (z *Quiz) Next(pos int) int {
-	to := z.run.NextRefusal(pos, z.ToViolation(pos, z.run.NextChapter(pos)))
+	to := z.ToViolation(pos, z.run.NextChapter(pos))
+	for at := z.run.NextRefusal(pos, to); at < to; at = z.run.NextRefusal(at, to) {
+		if !z.epilogue(at) {
+			to = at
+		}
+	}
 	for i := range z.all {
 		q := &z.all[i]
 		if q.Pos > pos && q.Pos < to { // also if it has been answered: who comes by again stops at the same places
@@ -264,6 +269,12 @@ func (z *Quiz) Next(pos int) int {
 		}
 	}
 	return to
+}
+
+// epilogue reports whether a failing release or extension comes after all words and the last violation: what there was to see has been seen.
+// An access that the resource refuses is what prevents the harm of a violation.
+func (z *Quiz) epilogue(pos int) bool {
+	return len(z.run.Breaches) > 0 && pos > z.run.Told() && z.run.Event(pos).Kind != trace.KindReject
 }
 
 // NextTold is Next, past stops at which nothing is told: a class is not told the words that are for the script's author, and nobody is
@@ -288,6 +299,24 @@ func (z *Quiz) Chapters(pos int) (begun, all int) {
 		}
 	}
 	return begun, all
+}
+
+// Slides counts the stops of the key that goes on up to a position, with the beginning, and all there are in the run: with every question
+// answered, so that no answer changes the count, and as a room is told it: the script's author, who is told more, counts the same ones.
+func (z *Quiz) Slides(pos int) (at, all int) {
+	walked := *z
+	walked.guesses = map[id]int{}
+	for i := range z.all {
+		walked.guesses[idOf(&z.all[i])] = None
+	}
+	at, all = 1, 1
+	for stop := 0; stop < z.run.Last(); {
+		stop = walked.NextTold(stop, true)
+		if all++; stop <= pos {
+			at++
+		}
+	}
+	return at, all
 }
 
 // PreviousTold is where one key goes back to: the last position before this one at which NextTold stops on its way
@@ -419,7 +448,7 @@ func (z *Quiz) open(t *draw.Paragraphs, q *timeline.Question, pos int, by *Telle
 		head, choices = "Passed: ", "Its answer has been on the screen."
 	case q == z.Takes(pos):
 		head, choices = "The run will tell: ", z.choices(q)
-		if q.Pos < pos && by.Form >= List && !z.brokenSince(q, pos) {
+		if q.Pos < pos && by.Form >= List && !z.broken(q.Pos, pos) {
 			t.Add(draw.Strong, "? ", strings.TrimSpace(head+z.worded(q, pos)+" "+q.Lead))
 			list(t, q.Choices, Columns)
 			return
@@ -431,9 +460,14 @@ func (z *Quiz) open(t *draw.Paragraphs, q *timeline.Question, pos int, by *Telle
 	t.Add(draw.Strong, "? ", strings.TrimSpace(head+z.worded(q, pos)+" "+choices))
 }
 
-// brokenSince reports whether a violation has come since a question was asked.
-func (z *Quiz) brokenSince(q *timeline.Question, pos int) bool {
-	return slices.ContainsFunc(z.run.Breaches, func(b timeline.Breach) bool { return q.Pos < b.Pos && b.Pos <= pos })
+// broken reports whether a violation has come between two positions.
+func (z *Quiz) broken(from, to int) bool {
+	return slices.ContainsFunc(z.run.Breaches, func(b timeline.Breach) bool { return from < b.Pos && b.Pos <= to })
+}
+
+// Overtaken reports whether a violation has come since a script's words were told.
+func (z *Quiz) Overtaken(n *trace.Note, pos int) bool {
+	return n.Kind == trace.NoteSay && z.broken(z.run.Before(n.Seq), pos)
 }
 
 // Carried reports whether the question at a position was asked at an earlier one.
