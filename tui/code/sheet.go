@@ -36,6 +36,14 @@ func (v *Standing) Draw(c *draw.Canvas, r draw.Rectangle, file string, text []st
 		base--
 	}
 	base = min(max(base, end), v.Focus)
+	if head := v.declared(base); head < base && head >= end && v.Focus-head < r.H {
+		base = head
+	} else if r.H > leastSheet && head < base && len(above.Rows) == 0 { // it stands above what is left out of it
+		above = Script{Rows: v.Rows[head : head+1], First: v.Lines[head], Last: v.Lines[head]}
+		c.Lines(draw.Rect(r.X, r.Y, r.W, 2), append(slices.Clone(above.Rows), draw.Line{draw.Text(th.More, draw.Dim)}), 0)
+		r = draw.Rect(r.X, r.Y+2, r.W, r.H-2)
+		base = min(max(base+2, v.End()-r.H), v.Focus)
+	}
 	first := scrolled(r.H, base)
 	for first == base && first > 0 && first < v.Focus && slices.Contains([]string{"", "}"}, strings.TrimSpace(v.Texts[first])) {
 		first, base = first+1, base+1 // the end of what is left out
@@ -52,6 +60,20 @@ func (v *Standing) Draw(c *draw.Canvas, r draw.Rectangle, file string, text []st
 	}
 	c.Line(title.X, title.Y, title.W, head)
 	c.Lines(r, v.Rows[first:last], 0)
+}
+
+// declared is the row in which the declaration begins in whose middle a row is, or else that row itself.
+func (v *Standing) declared(row int) int {
+	for at := row; at >= 0; at-- {
+		switch text := v.Texts[at]; {
+		case at > 0 && v.Lines[at] == v.Lines[at-1]: // the rest of a line
+		case at < row && strings.HasPrefix(text, "}"):
+			return row
+		case text != "" && !strings.HasPrefix(text, " ") && !strings.HasPrefix(text, "}") && !strings.HasPrefix(text, ")"):
+			return at
+		}
+	}
+	return row
 }
 
 // lines says which lines of a file are shown: those of the script and, below them, others.
