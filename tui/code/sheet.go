@@ -36,7 +36,9 @@ func (v *Standing) Draw(c *draw.Canvas, r draw.Rectangle, file string, text []st
 		base--
 	}
 	base = min(max(base, end), v.Focus)
-	if head := v.declared(base); head < base && head >= end && v.Focus-head < r.H {
+	if head, next := v.declared(base), v.nextDeclared(base); head < base && next <= min(v.Focus, len(v.Rows)-r.H) {
+		base = next
+	} else if head < base && head >= end && v.Focus-head < r.H {
 		base = head
 	} else if r.H > leastSheet && head < base && len(above.Rows) == 0 { // it stands above what is left out of it
 		above = Script{Rows: v.Rows[head : head+1], First: v.Lines[head], Last: v.Lines[head]}
@@ -74,6 +76,16 @@ func (v *Standing) declared(row int) int {
 		}
 	}
 	return row
+}
+
+// nextDeclared is the first row after one with which another declaration begins, or the comment above it; behind the last row if none does.
+func (v *Standing) nextDeclared(row int) int {
+	for at := row + 1; at < len(v.Rows); at++ {
+		if v.Texts[at-1] == "" && v.declared(at) == at && v.Texts[at] != "" && !strings.HasPrefix(v.Texts[at], " ") {
+			return at
+		}
+	}
+	return len(v.Rows)
 }
 
 // lines says which lines of a file are shown: those of the script and, below them, others.
