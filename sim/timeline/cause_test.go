@@ -270,7 +270,7 @@ func TestCommandIsTheOneThatDidIt(t *testing.T) {
 func TestWithstood(t *testing.T) {
 	const refused = " is older than 2. No update that it took was lost."
 	for run, want := range map[[2]string]string{
-		{"fenced", "pause-past-ttl"}:             "The resource refused A's write at 14.004s: fence 1" + refused,
+		{"fenced", "pause-past-ttl"}:             "Two clients overlapped, but the resource refused A's write at 14.004s: fence 1" + refused,
 		{"setpx-lua", "pause-past-ttl"}:          "",
 		{"fenced", "fenced-write-unfenced-read"}: "",
 		{"fenced", "no-finally"}:                 "",
@@ -296,5 +296,15 @@ func TestWithstood(t *testing.T) {
 	})
 	if lost+kept == 0 {
 		t.Error("nothing is refused in the course")
+	}
+}
+
+// Where a fence refuses a client, it is said what its number is and where it comes from, and that an overlap did no harm by it.
+func TestRefusalExplainsTheFence(t *testing.T) {
+	tl := runUnder(t, "fenced", "pause-past-ttl")
+	at := tl.NextRefusal(0, tl.Last())
+	const want = "fence 1 is older than 2. A fence is the number that comes with the lock: A has got 1, and B 2. Two clients have overlapped (OV), but A's stale access does no harm."
+	if got := tl.Refusal(at); !strings.HasSuffix(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

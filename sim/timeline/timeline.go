@@ -336,7 +336,29 @@ func (t *Timeline) Refusal(pos int) string {
 	case trace.KindExtendFailed:
 		return fmt.Sprintf("%s's extension fails: %s.", client, e.Note)
 	}
-	return fmt.Sprintf("The resource refuses %s, whose access changes nothing: %s.", client, e.Note)
+	text := fmt.Sprintf("The resource refuses %s, whose access changes nothing: %s.", client, e.Note)
+	if newer := t.newer(pos); newer != trace.None {
+		text += fmt.Sprintf(" A fence is the number that comes with the lock: %s has got %d, and %s %d.", client, e.Fence, t.Clients[t.Event(newer).Client], t.Event(newer).Fence)
+	}
+	if t.overlapped(pos) {
+		text += fmt.Sprintf(" Two clients have overlapped (OV), but %s's stale access does no harm.", client)
+	}
+	return text
+}
+
+// newer is the position of the last access that the resource took with a newer fence than the one that it refuses at a position, or None.
+func (t *Timeline) newer(pos int) int {
+	for at := pos - 1; at > 0; at-- {
+		if e := t.Event(at); (e.Kind == trace.KindRead || e.Kind == trace.KindWrite) && e.Fence > t.Event(pos).Fence {
+			return at
+		}
+	}
+	return trace.None
+}
+
+// overlapped reports whether two clients have been in the critical section at once up to a position.
+func (t *Timeline) overlapped(pos int) bool {
+	return slices.ContainsFunc(t.Breaches, func(b Breach) bool { return b.Code == trace.OV && b.Pos <= pos })
 }
 
 // Withstood says what the resource refused in a run that breaks something and yet does no harm to the data: a fence doesn't keep two
@@ -371,6 +393,9 @@ func (t *Timeline) Withstood() string {
 		text += "; and another access"
 	case others > 1:
 		text += fmt.Sprintf("; and %d others", others)
+	}
+	if t.overlapped(t.Last()) {
+		text = "Two clients overlapped, but t" + text[1:]
 	}
 	return text + ". No update that it took was lost."
 }

@@ -92,14 +92,9 @@ func (p *Player) story(width int, whole bool, form quiz.Form) told.Story {
 		t.Add(draw.Dim, "", text)
 	}
 	marked := ""
-	for _, n := range p.quiz.Said(p.Pos) {
-		if n.Kind == trace.NoteAsk && n.Answer != "" || n.Kind == trace.NoteMissed && p.forClass() { // it was asked before: see quiz; or it is for the author
-			continue
-		}
+	for _, n := range p.quiz.Told(p.Pos, p.forClass()) {
 		if p.Run.Past(&n, p.Pos) || p.Fresh && p.Run.Before(n.Seq) <= p.Before() {
 			continue // all of them have gone on since, or the stop before has told it
-		} else if p.Scrolls && p.quiz.Overtaken(&n, p.Pos) {
-			continue // a room has been told what is in progress, and sees what has come of it
 		} else if !whole && !p.Scrolls && p.Run.Before(n.Seq) < p.Pos && len(p.shown()) > 0 {
 			continue // they have been read: what the clients think is to keep its rows where a property breaks
 		}

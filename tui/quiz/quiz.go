@@ -146,6 +146,15 @@ func (z *Quiz) Said(pos int) []trace.Note {
 	return append(said[:asked:asked], slices.DeleteFunc(slices.Clone(said[asked:]), func(n trace.Note) bool { return n.Kind == trace.NoteSay })...)
 }
 
+// Told are those of them that are told there: not a question, which has been asked before; to a class not what is for the author; and to a
+// room not what was in progress before a violation, as it sees what has come of it.
+func (z *Quiz) Told(pos int, class bool) []trace.Note {
+	return slices.DeleteFunc(slices.Clone(z.Said(pos)), func(n trace.Note) bool {
+		return n.Kind == trace.NoteAsk && n.Answer != "" || n.Kind == trace.NoteMissed && class ||
+			n.Kind == trace.NoteSay && z.stays && z.broken(z.run.Before(n.Seq), pos)
+	})
+}
+
 // GoOn has the reader go on at a position, which gives up the question at hand. It reports whether there is more to tell at the
 // position itself: a further answer, a further question, or words behind a question.
 func (z *Quiz) GoOn(pos int) (more bool) {
