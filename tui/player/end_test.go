@@ -221,7 +221,7 @@ func TestFenceIsTold(t *testing.T) {
 		p := New(app, app.Library.Strategy(lock), app.Library.Scenario(own))
 		a := tuitest.Open(t, 80, 24, app, p, nil)
 		a.Press("G")
-		if got := strings.Contains(tuitest.Unwrapped(a.View()), "The resource refused Alice's write at 12.004s: fence 1 is older than 2. No update that it took was lost."); got != told {
+		if got := strings.Contains(tuitest.Unwrapped(a.View()), "Two clients overlapped, but the resource refused Alice's write at 12.004s: fence 1 is older than 2. No update that it took was lost."); got != told {
 			t.Errorf("%s: told is %v:\n%s", lock, got, a.View())
 		}
 	}
