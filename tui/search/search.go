@@ -50,8 +50,7 @@ type Search struct {
 	scroll  int
 	notice  string // until the next key
 	plan    searchLayout
-	places  []int  // of the findings, in lines of the result
-	heading string // that was set last among the results
+	places  []draw.Rectangle // of the findings with a least schedule: their first two lines, in columns and lines of the result
 
 	overflows bool // the result is longer than its pane
 
@@ -324,7 +323,7 @@ func (m *Search) move(by int) {
 // second line above the row that counts those below.
 func (m *Search) seek() {
 	if m.finding < len(m.places) {
-		at := m.places[m.finding]
+		at := m.places[m.finding].Y
 		m.scroll = max(min(m.scroll, at-1), at+3-m.plan.result.H, 0)
 	}
 }
@@ -345,9 +344,8 @@ func (m *Search) clicked(c screen.Click) (tea.Cmd, screen.Outcome) {
 	case c.In(m.plan.bounds) && i < len(m.settings):
 		m.results, m.row = false, i
 	case c.In(m.plan.result):
-		at := c.Y - m.plan.result.Y + m.scroll
 		for i, place := range m.places {
-			if at != place && at != place+1 {
+			if !place.Holds(c.X-m.plan.result.X, c.Y-m.plan.result.Y+m.scroll) {
 				continue
 			}
 			if m.results && m.finding == i {

@@ -84,7 +84,7 @@ func (m *Search) drawBounds(c *draw.Canvas, r draw.Rectangle) {
 // resultLines describes the last search, and records the lines of its findings.
 func (m *Search) resultLines(width int) []draw.Line {
 	t := draw.Paragraphs{Width: width}
-	m.places, m.heading = m.places[:0], ""
+	m.places = m.places[:0]
 	switch {
 	case m.running:
 		m.tellProgress(&t)
@@ -143,16 +143,13 @@ func (m *Search) tellResult(t *draw.Paragraphs) {
 	m.tellRun(t)
 	t.Add(draw.Strong, "", r.Bounds.Strategy.Name+": "+r.Summary()+".")
 	t.Add(draw.Dim, "", screen.BoundsText(&r.Bounds)+".")
-	for _, f := range r.Findings() {
-		m.tellFinding(t, f)
-	}
+	m.tellFindings(t, r.Findings())
 	if left := leftOut(&r.Bounds); left != "" {
 		t.Gap()
 		t.Add(draw.Dim, "", left)
 	}
 	t.Gap()
-	t.Add(draw.Plain, "", "It took "+seconds(m.took)+".")
-	items := append([]report.Item{report.Covered(r)}, report.Bounds(&r.Bounds)...)
+	items := append([]report.Item{{Label: "took", Text: seconds(m.took)}, report.Covered(r)}, report.Bounds(&r.Bounds)...)
 	m.tellItems(t, draw.Dim, items)
 	t.Gap()
 	m.tellItems(t, draw.Plain, append(report.Effort(r), report.Code(r)))
@@ -178,69 +175,32 @@ func leftOut(b *explore.Bounds) string {
 }
 
 // tellItems sets statements with their labels: the same as those of lockstep explore, so
-// that no view has bounds that another lacks. An entry of a list has lines of its own.
+// that no view has bounds that another lacks. An entry of a list has lines of its own; short statements that follow one another share a line.
 func (m *Search) tellItems(t *draw.Paragraphs, k draw.Ink, items []report.Item) {
+	line := "" // of short statements
+	set := func() {
+		if line != "" {
+			t.Add(k, "", line)
+		}
+		line = ""
+	}
 	for _, i := range items {
 		for _, text := range strings.Split(i.Label+": "+i.Text+".", "\n") {
 			entry, listed := strings.CutPrefix(text, "- ")
+			switch both := line + "  " + text; {
+			case !listed && line != "" && draw.Width(both) < t.Width:
+				line = both
+				continue
+			case !listed && !strings.Contains(i.Text, "\n"):
+				set()
+				line = text
+				continue
+			}
+			set()
 			t.Add(k, draw.Either(listed, "- ", ""), entry)
 		}
 	}
-}
-
-// tellFinding gives the result for one code, below a heading with the answer and its
-// reasons: consecutive codes with the same share the heading.
-func (m *Search) tellFinding(t *draw.Paragraphs, f explore.Finding) {
-	g := &m.Theme.Glyphs
-	ink, sign := draw.Good, g.Granted
-	switch f.Answer {
-	case explore.Violated:
-		ink, sign = draw.Breach, g.Bad
-	case explore.NotDecided:
-		ink, sign = draw.Alarm, "?"
-	}
-	if heading := f.String(); heading != m.heading {
-		m.heading = heading
-		t.Gap()
-		t.Add(ink, "", strings.ToUpper(heading[:1])+heading[1:]+":")
-	}
-	name, mark := fmt.Sprintf("%s %-3s %s", sign, f.Code, f.Code.Name()), " "
-	v := f.Least
-	if v != nil {
-		if m.results && m.finding == len(m.places) {
-			ink, mark = draw.Pick, g.Pointer
-		}
-		m.places = append(m.places, len(t.Lines))
-	}
-	t.Lines = append(t.Lines, draw.Line{draw.Text(mark, draw.Here), draw.Text(name, ink)})
-	switch {
-	case v != nil:
-		m.tellLeast(t, v)
-	case f.Answer == explore.Violated:
-		t.Add(draw.Plain, "      ", "There was no time to find the least schedule.")
-	}
-}
-
-// tellLeast describes the least schedule of a violation.
-func (m *Search) tellLeast(t *draw.Paragraphs, v *explore.Counterexample) {
-	if v.Turn > 0 {
-		t.Add(draw.Plain, "      ", report.Least(v))
-		return
-	}
-	t.Add(draw.Plain, "      ", "least: "+screen.CostText(explore.Cost{Faults: len(v.Faults), Switches: v.Switches, Steps: v.Steps}))
-	for _, f := range v.Faults {
-		note := ""
-		switch {
-		case f.Replaced:
-			note = " (without that, another fault takes its place)"
-		case !f.Essential:
-			note = " (it breaks without that, too)"
-		}
-		t.Add(draw.Dim, "      ", f.Text+note)
-	}
-	if v.Within != nil {
-		t.Add(draw.Dim, "      ", "the least within smaller bounds; the search of these was stopped before it was known")
-	}
+	set()
 }
 
 // seconds is how long the reader has waited, no more exactly than that matters.
