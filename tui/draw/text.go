@@ -69,6 +69,19 @@ func Fit(s string, width int, more string) string {
 	return s[:end] + more
 }
 
+// FitWords cuts s to a width behind a word, and ends it with the mark where it cut; a first word that is too long is cut itself.
+func FitWords(s string, width int, more string) string {
+	cut := Fit(s, width, more)
+	if cut == s {
+		return s
+	}
+	kept := strings.TrimSuffix(cut, more)
+	if last := strings.LastIndexByte(kept, ' '); last > 0 && !strings.ContainsRune(" ,;:", rune(s[len(kept)])) {
+		kept = kept[:last]
+	}
+	return strings.TrimRight(kept, " ,;:") + more
+}
+
 // FitEnds cuts s in the middle: names that begin alike are told apart by their ends.
 func FitEnds(s string, width int, more string) string {
 	if Width(s) <= width || width < 3 {

@@ -204,7 +204,9 @@ func (p *Picker) Draw(c *draw.Canvas, r draw.Rectangle) {
 			number = fmt.Sprintf("%*d  ", numbers, i+1)
 		}
 		l := draw.Line{draw.Text(mark+number, draw.Here), draw.Text(draw.Pad(draw.Fit(it.Name, names, p.Theme.More), names)+"  ", draw.Strong),
-			draw.Text(draw.Pad(badge.Text, badges), badge.Ink), draw.Text(draw.Either(it.spared() != "", it.spared(), it.About), draw.Dim)}
+			draw.Text(draw.Pad(badge.Text, badges), badge.Ink)}
+		about := draw.FitWords(draw.Either(it.spared() != "", it.spared(), it.About), p.list.W-l.Width(), p.Theme.More) // all of it stands below
+		l = append(l, draw.Text(about, draw.Dim))
 		if i == p.At {
 			l = l.Fitted(p.list.W, p.Theme.More).Selected(p.list.W)
 		}
