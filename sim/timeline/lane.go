@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -62,6 +63,7 @@ type Bar struct {
 	Written int           // of Stored: the Seq of the event that stored the record
 	Expires time.Duration // of Stored: the record's true expiry, or trace.Never; one that is prolonged is another bar
 	Count   int           // of Count: the number of believers
+	Fence   int64         // of Believes: the fencing token that the client has with the lock, or 0
 	Sent    int           // of Deeds: the Seq of the client's request that is held up or slow on its way, the oldest of several, or 0
 }
 
@@ -150,7 +152,7 @@ func (c *Client) deed() BarKind {
 func (c *Client) belief(client int) Bar {
 	switch {
 	case c.Believed && c.Live:
-		return Bar{Kind: Believes, Client: client}
+		return Bar{Kind: Believes, Client: client, Fence: c.Fence}
 	case c.Believed:
 		return Bar{Kind: Lapsed, Client: client}
 	case c.Wants && !c.Crashed && !c.Stopped:
@@ -195,6 +197,18 @@ func (t *Timeline) Texts(b Bar, length string) (texts []string) {
 		texts = append(texts, does+" "+length, does)
 	}
 	return texts
+}
+
+// BeliefTexts are what the bar of a client says that believes that it has the lock: the longest first. The number of its fencing token, by
+// which a resource refuses one client and lets another in, goes last.
+func (t *Timeline) BeliefTexts(b Bar) []string {
+	name := t.Clients[b.Client]
+	texts := []string{name + " holds the lock", name + " holds", name}
+	if b.Fence == 0 {
+		return texts
+	}
+	with := fmt.Sprintf(", fence %d", b.Fence)
+	return append([]string{texts[0] + with, texts[1] + with, name + with}, texts[1:]...)
 }
 
 // Expiry says when the record of a Stored bar expires: at each of its instants the same.

@@ -30,7 +30,8 @@ type Client struct {
 	Hung     bool // paused for good
 	Threw    bool // hung, because an exception has ended its work
 	Crashed  bool
-	Stopped  bool // has finished, or the run is over for it
+	Stopped  bool  // has finished, or the run is over for it
+	Fence    int64 // the fencing token of the lease that it believes in, or 0
 }
 
 // Node is the lock's record on one node at a moment. Written tells records apart:
@@ -62,7 +63,7 @@ func momentOf(s *trace.State, need int) Moment {
 		c := &s.Clients[i]
 		m.Clients[i] = Client{
 			Wants: c.Phase == trace.PhaseAcquire, Believed: c.Lease.Believed, Live: c.Lease.Live, Inside: c.Lease.Inside,
-			Paused: c.Paused, Held: c.Held, Hung: c.Hung, Threw: c.Threw, Crashed: c.Crashed, Stopped: c.Stopped,
+			Paused: c.Paused, Held: c.Held, Hung: c.Hung, Threw: c.Threw, Crashed: c.Crashed, Stopped: c.Stopped, Fence: c.Lease.Fence,
 		}
 	}
 	m.Nodes = make([]Node, len(s.Nodes))

@@ -37,13 +37,22 @@ func Lines(r *timeline.Timeline, pos int, before, now *trace.State) []draw.Line 
 	return append(lines, storeLines(t, &now.Store)...)
 }
 
-// Holders lists who has held the lock when, up to a position: by the records in Redis, and by what the clients believed. Before the
-// end of the run it names the key that leads there.
-func Holders(r *timeline.Timeline, pos, width int, end string) []draw.Line {
-	lines := []draw.Line{{draw.Text(" who held the lock, up to "+trace.Brief(r.Now(pos)), draw.Title)}}
-	if whole := draw.Text("  ("+end+": the whole run)", draw.Dim); pos < r.Last() && lines[0].Width()+draw.Width(whole.Text) <= width {
-		lines[0] = append(lines[0], whole)
+// Holders lists who has held the lock when, up to a position: by the records in Redis, and by what the clients believed. Its title says what
+// it covers: also where the cursor is, if that has gone back to the evidence, and, before the end of the run, the key that leads there.
+func Holders(r *timeline.Timeline, pos, cursor, width int, end string) []draw.Line {
+	title := draw.Line{draw.Text(" who held the lock, up to "+trace.Brief(r.Now(pos)), draw.Title)}
+	switch {
+	case pos < r.Last() && cursor < pos:
+		title = append(title, draw.Text(" (the cursor is at "+trace.Brief(r.Now(cursor))+")", draw.Plain))
+	case pos < r.Last():
+		title = append(title, draw.Text(", where the cursor is", draw.Plain))
+	default:
+		title = append(title, draw.Text(", the end of the run", draw.Plain))
 	}
+	if whole := draw.Text(" shows the whole run", draw.Plain); pos < r.Last() && title.Width()+2+draw.Width(end+whole.Text) <= width {
+		title = append(title, draw.Text("  "+end, draw.Here), whole)
+	}
+	lines := []draw.Line{title}
 	for _, h := range r.Tenures(pos) {
 		l := draw.Line{draw.Text("  "+r.Clients[h.Client]+"  ", draw.ClientInk(h.Client)), draw.Text(r.Describe(&h, pos), draw.Plain)}
 		lines = append(lines, l.Hanging(width)...)
@@ -59,7 +68,7 @@ func HoldersAtEnd(r *timeline.Timeline, pos, width int) []draw.Line {
 	if pos == 0 || pos < r.Last() {
 		return nil
 	}
-	return Holders(r, pos, width, "")
+	return Holders(r, pos, pos, width, "")
 }
 
 // Millisecond says of a record that expires why it has lived a millisecond longer than it was given, or nothing.
@@ -73,6 +82,27 @@ func Millisecond(r *timeline.Timeline, pos int) string {
 		return ""
 	}
 	return fmt.Sprintf("Why the record expires at %s: it was stored at %s, to be kept for %s, and Redis keeps a record through its last millisecond.", trace.Brief(e.At), trace.Brief(e.At-given-time.Millisecond), trace.Brief(given))
+}
+
+// Drift says of the first lease that a lock cuts short for clocks that drift why it ends before its time, from where it is granted up to
+// the next chapter: whoever goes on by chapters sees no grant. Else it is empty.
+func Drift(r *timeline.Timeline, pos int) string {
+	for p := 1; p <= pos; p++ {
+		e := r.Event(p)
+		if e.Kind != trace.KindGranted {
+			continue
+		}
+		margin := r.MarginOf(e.Client, p)
+		if margin == 0 {
+			continue
+		}
+		if pos > max(p, r.NextChapter(p)) {
+			return ""
+		}
+		return fmt.Sprintf("Why %s's lease ends at %s: %s counts the lock's %s from %s's request, and subtracts %s in case the clocks of client and server run at different rates (drift).",
+			r.Clients[e.Client], trace.Brief(e.By), r.Strategy, trace.Duration(r.TTL), r.Clients[e.Client], trace.Duration(margin))
+	}
+	return ""
 }
 
 // Client is what a client is doing, and what it thinks of the lock.

@@ -424,7 +424,7 @@ func (s *Game) FooterKeys() []key.Binding {
 			keys = slices.Insert(keys, 3, screen.As(k.Strategy, "with "+s.debrief.Lock))
 		}
 	}
-	keys = append(keys, screen.As(k.Scenario, "levels"), screen.As(k.View, s.viewLeadsTo()))
+	keys = append(keys, screen.As(k.Scenario, "levels"), screen.As(k.View, "view: "+s.viewLeadsTo()))
 	if len(s.here.Tried) > 0 {
 		keys = append(keys, k.Redo)
 	}

@@ -312,7 +312,7 @@ func TestLegendHasWhatIsOnTheScreen(t *testing.T) {
 	for _, r := range []*timeline.Timeline{timeline.New(tuitest.PauseTrace()), timeline.New(tuitest.EndlessTrace())} {
 		for pos := range r.Moments {
 			d, rows := drawnAt(r, pos, 160, th)
-			l, others := d.Legend(th, 2000, nil)
+			l, others := d.Legend(th, 2000, false)
 			if len(others) > 0 {
 				t.Fatalf("position %d: no room for %v", pos, others)
 			}
@@ -337,7 +337,7 @@ func TestLegendHasWhatIsOnTheScreen(t *testing.T) {
 	}
 	r := timeline.New(tuitest.PauseTrace())
 	d, _ := drawnAt(r, r.Breaches[len(r.Breaches)-1].Pos, 120, th)
-	if l, _ := d.Legend(th, 24, nil); !strings.Contains(tuitest.LineText(l), "breaks a property") {
+	if l, _ := d.Legend(th, 24, true); !strings.Contains(tuitest.LineText(l), th.Bad+" violation") {
 		t.Errorf("in few columns the legend has %q", tuitest.LineText(l))
 	}
 }
@@ -366,7 +366,7 @@ func TestLegendTellsFaultsApart(t *testing.T) {
 		for _, ascii := range []bool{false, true} {
 			th := tuitest.PlainTheme(ascii)
 			d, rows := drawnAt(r, 1, 120, th)
-			l, _ := rowOf(d.signsOf(&th.Glyphs), 120, nil)
+			l, _ := rowOf(d.signsOf(&th.Glyphs), 120)
 			if text, want := strings.TrimSpace(tuitest.LineText(l)), glyphOf(&th.Glyphs, r.Mark(r.Event(1)))+" "+c.words; text != want {
 				t.Errorf("%v: the legend is %q, want %q\n%s", c.kind, text, want, strings.Join(rows, "\n"))
 			}
@@ -393,22 +393,6 @@ func TestEndlessGapHasItsSign(t *testing.T) {
 		from, to := axis.Cols[r.Gaps[i].Pos], axis.Cols[r.Gaps[i].Pos+1]
 		if ruler := []rune(rows[1])[LabelWidth:]; to <= len(ruler) && !strings.Contains(string(ruler[from:to]), th.Chasm) {
 			t.Errorf("%d columns: there is no %s from %d to %d in\n%s\n%s", width, th.Chasm, from, to, rows[0], rows[1])
-		}
-	}
-}
-
-// The columns of the list of events stand below each other whatever instants are in sight.
-func TestInstantsKeepTheColumnsOfTheList(t *testing.T) {
-	r := timeline.New(tuitest.PauseTrace())
-	for pos := 1; pos <= r.Last(); pos++ {
-		places := map[int]bool{}
-		for _, row := range TraceRows(r, pos, 12, 0, func(int) bool { return true }) {
-			if text := tuitest.LineText(row.Line(r, tuitest.PlainTheme(false), 80, 0, false)); !row.Breaks() {
-				places[strings.Index(text, "#")] = true
-			}
-		}
-		if len(places) != 1 {
-			t.Errorf("position %d: numbers stand at %v", pos, places)
 		}
 	}
 }

@@ -35,12 +35,13 @@ func (l Lane) own() bool { return l.kind == laneOwn || l.kind == laneClient }
 const (
 	savesNothing = iota
 	savesBlanks
-	savesNodes   // the nodes in two rows
+	savesNodes   // several masters in two rows
 	savesIdle    // the probe in one row, and those that have done nothing yet: they think nothing, either; and what is untouched or whole
 	savesDone    // those that have finished or crashed in one row
 	savesStore   // accesses stand in the clients' rows, too
 	savesVotes   // the state pane has them
 	savesClients // each client in one row that does not believe that it has the lock
+	savesCopies  // a master and its replicas in one row: at a failover that lacks which of them has the record
 	savesBeliefs // those that do, too: what they think is then said to be left out
 	savesProbe   // it is no client of the script
 )
@@ -295,7 +296,7 @@ func inOneRow(r *timeline.Timeline, l timeline.Lane, at stage, saving int) bool 
 
 // leavesOut reports whether a way of saving rows gives up a lane.
 func leavesOut(r *timeline.Timeline, l timeline.Lane, at stage, saving int) bool {
-	switch together := saving >= savesNodes && len(r.Nodes) > 1; l.Kind {
+	switch together := len(r.Nodes) > 1 && saving >= savesRecords(r); l.Kind {
 	case timeline.Deeds, timeline.Belief:
 		idle := !at.started(l)
 		if l.Kind == timeline.Belief && (saving >= savesIdle && idle || inOneRow(r, l, at, saving)) {
@@ -312,6 +313,15 @@ func leavesOut(r *timeline.Timeline, l timeline.Lane, at stage, saving int) bool
 		return saving >= at.whole && !at.started(l)
 	}
 	return false
+}
+
+// fewCopies is up to how many servers a master and its replicas have rows of their own where rows are few.
+const fewCopies = 3
+
+// savesRecords is the way of saving rows from which on the servers share one. Of several masters the majority counts; of a master and a
+// replica that takes over from it, that the one has a record which the other lacks.
+func savesRecords(r *timeline.Timeline) int {
+	return draw.Either(r.Masters == 1 && len(r.Nodes) <= fewCopies, savesCopies, savesNodes)
 }
 
 // untouched reports whether nothing has happened in a lane up to a position.

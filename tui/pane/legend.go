@@ -91,10 +91,11 @@ func (d Drawn) signsOf(g *draw.Glyphs) (signs []draw.Sign) {
 
 // With is what two diagrams show together.
 func (d Drawn) With(o Drawn) Drawn {
-	both := Drawn{Hidden: d.Hidden + o.Hidden, signs: map[string]bool{}, frame: map[string]bool{}, faults: slices.Clone(d.faults), names: slices.Clone(d.names)}
+	both := Drawn{Hidden: d.Hidden + o.Hidden, signs: map[string]bool{}, frame: map[string]bool{}, worded: map[string]bool{}, faults: slices.Clone(d.faults), names: slices.Clone(d.names)}
 	for _, side := range []Drawn{d, o} {
 		maps.Copy(both.signs, side.signs)
 		maps.Copy(both.frame, side.frame)
+		maps.Copy(both.worded, side.worded)
 	}
 	for _, s := range o.faults {
 		if !slices.Contains(both.faults, s) {
@@ -109,21 +110,49 @@ func (d Drawn) With(o Drawn) Drawn {
 	return both
 }
 
-// Legend explains, in a line of at most a width, those of the run's glyphs that are drawn:
-// as many as there is room for beside the last words; the others are the second result. Bars explain
+// Legend explains, in a line of at most a width, those of the run's glyphs that are drawn: in full, or in few words where that has no
+// room for all and it may, and then without those of bars that say themselves what they are; as many as there is room for; the others are the second result. Bars explain
 // themselves by the names beside them, and the line of a client that runs needs no words. The glyphs around them are
 // explained where all others are.
-func (d Drawn) Legend(t *draw.Theme, width int, last draw.Line) (l draw.Line, others []draw.Sign) {
-	if l, others = rowOf(d.signsOf(&t.Glyphs), width-last.Width(), nil); len(others) == 0 {
+func (d Drawn) Legend(t *draw.Theme, width int, brief bool) (l draw.Line, others []draw.Sign) {
+	signs := d.signsOf(&t.Glyphs)
+	if l, others = rowOf(signs, width); len(others) > 0 && brief {
+		l, others = rowOf(d.briefly(signs), width)
+	}
+	if len(others) == 0 {
 		frame := slices.DeleteFunc(frameSigns(&t.Glyphs), func(s draw.Sign) bool { return !d.frame[s[0]] })
-		more, _ := rowOf(frame, width-last.Width()-l.Width(), nil)
+		more, _ := rowOf(frame, width-l.Width())
 		l = append(l, more...)
 	}
-	return append(l, last...), others
+	return l, others
 }
 
-// Urgent reports whether a sign is one of those that a run is there to show: these have room before anything else.
-func Urgent(g *draw.Glyphs, s draw.Sign) bool { return s[0] == g.Bad || s[0] == g.Reject }
+// briefly explains signs in few words, without those that are explained where they stand.
+func (d Drawn) briefly(signs []draw.Sign) (all []draw.Sign) {
+	for _, s := range signs {
+		if d.worded[s[0]] {
+			continue
+		}
+		for _, words := range briefWords {
+			s[1] = strings.ReplaceAll(s[1], words[0], words[1])
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// briefWords are the meanings of signs in fewer words, for a legend that else had no room for all.
+var briefWords = [][2]string{
+	{"breaks a property", "violation"}, {"is refused by the resource", "resource refuses"}, {"in the critical section", "inside"},
+	{"held up: the script has others act, which is no fault of this client", "held up"}, {"sends a command", "sends"},
+	{"is refused, or waits before it asks again", "refused"}, {"waits before it asks again", "waits"}, {"is refused", "refused"}, {"has the lock", "has it"}, {"releases it", "frees"},
+	{"extends it; on a redis row: another expiry", "new expiry"}, {"a command or its reply is lost", "lost"}, {"gives up waiting for a reply", "timeout"},
+	{"fails to acquire, extend or release", "fails"}, {"reads the resource", "reads"}, {"writes the resource", "writes"}, {"wants the lock", "wants"},
+	{"believes, though its lease is over", "lease over"}, {"a server is down", "down"},
+	{"a server that no client goes to any more: a replica has taken over", "out of service"}, {"no client has a majority of the servers", "no majority"},
+	{"the database has a new version", "new version"}, {"another program writes the key", "written from outside"}, {"its process is told to exit", "told to exit"}, {"it takes over", "takes over"},
+	{"it forgets its scripts", "scripts forgotten"}, {"it drops a key", "drops a key"}, {"a thread of it ends", "thread ends"}, {"its clock jumps", "clock jumps"},
+}
 
 // LegendRows explains the glyphs that are drawn in rows of at most a width, as many rows as there are.
 func (d Drawn) LegendRows(t *draw.Theme, width, rows int) []draw.Line {
@@ -134,7 +163,7 @@ func (d Drawn) LegendRows(t *draw.Theme, width, rows int) []draw.Line {
 // SignRows explains signs in rows of at most a width.
 func SignRows(signs []draw.Sign, width int) (lines []draw.Line) {
 	for len(signs) > 0 {
-		l, others := rowOf(signs, width, nil)
+		l, others := rowOf(signs, width)
 		if len(others) == len(signs) { // no row has room for any of them
 			break
 		}
@@ -143,17 +172,17 @@ func SignRows(signs []draw.Sign, width int) (lines []draw.Line) {
 	return lines
 }
 
-// rowOf explains in a row as many of the signs as there is room for beside its last words.
-func rowOf(signs []draw.Sign, width int, last draw.Line) (l draw.Line, others []draw.Sign) {
+// rowOf explains in a row as many of the signs as there is room for.
+func rowOf(signs []draw.Sign, width int) (l draw.Line, others []draw.Sign) {
 	for _, s := range signs {
 		next := draw.Line{draw.Text(" "+s[0], draw.Strong), draw.Text(" "+s[1]+" ", draw.Dim)}
-		if l.Width()+next.Width()+last.Width() > width {
+		if l.Width()+next.Width() > width {
 			others = append(others, s)
 			continue
 		}
 		l = append(l, next...)
 	}
-	return append(l, last...), others
+	return l, others
 }
 
 // glyphOf is the glyph of a mark.
@@ -180,4 +209,36 @@ func OtherSigns(signs []draw.Sign, width, rows int) []draw.Line {
 		return nil
 	}
 	return lines
+}
+
+// MissingForm is how much is said of what a diagram lacks.
+type MissingForm uint8
+
+// The forms, the longest first.
+const (
+	MissingAll   MissingForm = iota // also the rows that are empty, and the covered marks
+	MissingRows                     // the rows with something to show, by their names
+	MissingCount                    // how many those are
+)
+
+// Missing says which rows a diagram has no room for, and, if it is to, how many of those are empty, and how many marks are covered by others,
+// which a key spreads, if there is one.
+func (d Drawn) Missing(r *timeline.Timeline, pos int, lanes []Lane, form MissingForm, zoom string) (l draw.Line) {
+	n, rows := Missed(r, pos, lanes).Text()
+	switch {
+	case n > 0 && form == MissingCount:
+		return draw.Line{draw.Text(" "+draw.Plural(n, "row")+" left out ", draw.Dim)}
+	case n > 0:
+		l = append(l, draw.Text(" "+draw.Plural(n, "row")+" left out: ", draw.Dim), draw.Text(rows+" ", draw.Strong))
+	}
+	if form != MissingAll {
+		return l
+	}
+	if idle := Idle(r, pos, lanes); idle > 0 {
+		l = append(l, draw.Text(draw.Either(n > 0, fmt.Sprintf("and %d empty ", idle), " "+draw.Plural(idle, "empty row")+" left out "), draw.Dim))
+	}
+	if d.Hidden > 0 && zoom != "" {
+		l = append(l, draw.Text(fmt.Sprintf(" %s hidden: ", draw.Plural(d.Hidden, "sign")), draw.Dim), draw.Text(zoom, draw.Strong), draw.Text(" zooms ", draw.Dim))
+	}
+	return l
 }

@@ -48,7 +48,7 @@ func Actor(r *timeline.Timeline, e *trace.Event) (name, joint string) {
 	return r.Actor(e), joint
 }
 
-// Shortened is an event's text that is to have room in a width: without the token of a grant, the time that a record has
+// Shortened is an event's text that is to have room in a width: without the token of a grant and what its lease was counted from, the time that a record has
 // left, the record, or how long one that expires was there, rather than cut in the midst of what matters. Of a record that doesn't
 // expire it has rather that than the value, which is the command's, its reply and its arguments.
 func Shortened(text string, width int) string {
@@ -57,9 +57,12 @@ func Shortened(text string, width int) string {
 	}
 	if what, token, granted := strings.Cut(text, ", token "); granted {
 		if _, lease, more := strings.Cut(token, ", "); more {
-			return what + ", " + lease
+			return Shortened(what+", "+lease, width)
 		}
 		return text
+	}
+	if strings.Contains(text, "lease until ") {
+		return brieflyCounted(text, func(short string) bool { return draw.Width(short) <= width })
 	}
 	what, record, stores := strings.Cut(text, "  [")
 	if expired, _, expires := strings.Cut(what, " expires "); expires && draw.Width(what) > width {
@@ -206,8 +209,8 @@ func brieflyCounted(said string, fits func(string) bool) string {
 			return said
 		}
 	}
-	if before, _, counted := strings.Cut(said, " ("); counted {
-		return before + "."
+	if before, after, counted := strings.Cut(said, " ("); counted {
+		return before + draw.Either(strings.HasSuffix(after, "."), ".", "")
 	}
 	if before, rest, two := strings.Cut(said, "; "); two && strings.HasPrefix(before, "No ") {
 		return trace.Capital(rest) // what is left behind is what matters

@@ -46,11 +46,12 @@ type plot struct {
 	hidden         int   // marks that others cover
 	signs          []drawnSign
 	frame          map[string]bool
-	short          []string     // the clients' names beside marks
-	labels         []label      // of the lane that is drawn
-	named, unnamed map[int]bool // clients whose record, or belief, has a label, and lacks one
-	marked         map[int]bool // columns of the plot in it that have a mark
-	names          []draw.Sign  // those of them that are shortened
+	worded         map[string]bool // the glyphs of bars that say in words what they are
+	short          []string        // the clients' names beside marks
+	labels         []label         // of the lane that is drawn
+	named, unnamed map[int]bool    // clients whose record, or belief, has a label, and lacks one
+	marked         map[int]bool    // columns of the plot in it that have a mark
+	names          []draw.Sign     // those of them that are shortened
 }
 
 // drawnSign is a glyph that was drawn as such, not as a letter of a label.
@@ -67,7 +68,8 @@ type label struct {
 	span  timeline.Span
 	ink   draw.Ink
 	texts []string
-	over  bool // it is rather written over marks than not at all
+	glyph string // of the bar, or ""
+	over  bool   // it is rather written over marks than not at all
 }
 
 // Drawn says what a timeline shows.
@@ -75,6 +77,7 @@ type Drawn struct {
 	Hidden int             // marks that others of their column cover
 	single bool            // there is one server: no record is a matter of majorities
 	signs  map[string]bool // the glyphs of its bars and marks
+	worded map[string]bool // those of bars that say in words what they are
 	frame  map[string]bool // those of frameSigns
 	faults []draw.Sign     // the meanings that are drawn of the signs with several
 	names  []draw.Sign     // the shortened names, and what they are short for
@@ -96,7 +99,7 @@ func DrawTimeline(c *draw.Canvas, r draw.Rectangle, s Scene) Drawn {
 	if width < 10 || r.H < AxisRows+1 {
 		return Drawn{}
 	}
-	tl := &plot{Scene: s, c: c, x0: r.X + LabelWidth, y0: r.Y, width: width, offset: windowAt(s.Column, s.All, width), short: draw.ShortNames(s.Clients), frame: map[string]bool{}, named: map[int]bool{}, unnamed: map[int]bool{}}
+	tl := &plot{Scene: s, c: c, x0: r.X + LabelWidth, y0: r.Y, width: width, offset: windowAt(s.Column, s.All, width), short: draw.ShortNames(s.Clients), frame: map[string]bool{}, worded: map[string]bool{}, named: map[int]bool{}, unnamed: map[int]bool{}}
 	tl.until = min(s.Column-tl.offset, width-1)
 	tl.at = make([]int, tl.until+1)
 	for x := range tl.at {
@@ -121,7 +124,7 @@ func DrawTimeline(c *draw.Canvas, r draw.Rectangle, s Scene) Drawn {
 
 // drawn gathers the glyphs that nothing else has been drawn over.
 func (tl *plot) drawn() Drawn {
-	d := Drawn{Hidden: tl.hidden, single: len(tl.Nodes) == 1, signs: map[string]bool{}, frame: tl.frame, names: tl.names}
+	d := Drawn{Hidden: tl.hidden, single: len(tl.Nodes) == 1, signs: map[string]bool{}, frame: tl.frame, worded: tl.worded, names: tl.names}
 	for i, name := range tl.Clients { // a bar whose name has no room anywhere
 		if tl.unnamed[i] && !tl.named[i] {
 			d.names = append(d.names, draw.Sign{tl.Theme.Bar(i), name})
@@ -196,7 +199,7 @@ func (tl *plot) bar(y int, s timeline.Span, glyph string, k draw.Ink, labels ...
 		tl.put(tl.x0+x, y, glyph, k)
 	}
 	if len(labels) > 0 {
-		tl.labels = append(tl.labels, label{y, s, k, labels, false})
+		tl.labels = append(tl.labels, label{y, s, k, labels, glyph, false})
 	}
 }
 
@@ -207,6 +210,7 @@ func (tl *plot) writeLabels() {
 		written := &tl.unnamed
 		for _, text := range l.texts {
 			if x, fits := tl.placeOf(&l, draw.Width(text)); fits {
+				tl.worded[l.glyph] = true
 				tl.c.Text(tl.x0+x, l.y, draw.Width(text), text, l.ink)
 				written = &tl.named
 				break
@@ -295,6 +299,11 @@ func (tl *plot) drawLane(l Lane, y int) {
 		return
 	case laneVotes:
 		tl.c.Line(tl.x0, y, tl.width, votes(tl.Timeline, tl.Pos, tl.Theme))
+		for i := range tl.Nodes { // there the bar of each has the name beside it
+			if n := &tl.Moments[tl.Pos].Nodes[i]; n.Up && n.Owner != trace.None {
+				tl.named[n.Owner] = true
+			}
+		}
 		return
 	case laneHidden:
 		tl.c.Text(tl.x0, y, tl.width, fmt.Sprintf("%s %s left out: %s", tl.Theme.More, draw.Plural(len(l.hidden), "client"), strings.Join(l.hidden, ", ")), draw.Dim)
@@ -342,7 +351,7 @@ func (tl *plot) drawBar(l timeline.Lane, y int, s timeline.Span) {
 	}
 	switch s.Kind {
 	case timeline.Empty: // its request can still be under way
-		tl.labels = append(tl.labels, label{y, s, draw.Dim, tl.Texts(s.Bar, ""), false})
+		tl.labels = append(tl.labels, label{y, s, draw.Dim, tl.Texts(s.Bar, ""), "", false})
 	case timeline.Awake:
 		tl.bar(y, s, t.Awake, k, tl.texts(l, s)...)
 	case timeline.Paused, timeline.PausedInside:
@@ -360,15 +369,14 @@ func (tl *plot) drawBar(l timeline.Lane, y int, s timeline.Span) {
 	case timeline.Wants:
 		tl.bar(y, s, t.Wants, draw.Dim, "wants it")
 	case timeline.Believes:
-		name := tl.Clients[s.Client]
-		tl.bar(y, s, t.Bar(s.Client), k, name+" holds the lock", name+" holds", name)
+		tl.bar(y, s, t.Bar(s.Client), k, tl.BeliefTexts(s.Bar)...)
 	case timeline.Lapsed:
 		tl.bar(y, s, t.Lapsed, k, "lease over, unseen", "over, unseen")
 	case timeline.Stored:
 		tl.drawRecord(y, s, l.Index, k)
 	case timeline.Down:
 		tl.bar(y, s, t.Down, draw.Dim)
-		tl.labels = append(tl.labels, label{y, s, draw.Dim, []string{" down "}, true}) // it says more than the commands that fail there
+		tl.labels = append(tl.labels, label{y, s, draw.Dim, []string{" down "}, t.Down, true}) // it says more than the commands that fail there
 	case timeline.Retired:
 		texts := tl.RetiredTexts(l.Index, tl.at[s.First])
 		for i := range texts {

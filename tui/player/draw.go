@@ -15,7 +15,7 @@ import (
 )
 
 // leastListed is the number of rows from which the holders, the diagram below them and the list of events have room.
-const leastListed = 39
+const leastListed = layout.RoomyHeight
 
 // Draw puts the panes where the layout says.
 func (p *Player) Draw(c *draw.Canvas, r draw.Rectangle) {
@@ -38,7 +38,9 @@ func (p *Player) Draw(c *draw.Canvas, r draw.Rectangle) {
 	l := layout.Arrange(r.W, r.H+1, want)
 	p.plan, p.overflows = l, false
 	l.Draw(c, p.Theme)
-	p.DrawNotice(c, p.drawMode(c, l.Rules[0]), l.Rules[1])
+	top := p.drawMode(c, l.Rules[0])
+	p.DrawNotice(c, top, l.Rules[1])
+	p.above = draw.Either(p.ofFile() || p.Stale[p.scenario] != "", draw.Rectangle{}, top)
 	p.DrawHeader(c, l.Header)
 	if p.Run == nil {
 		p.DrawAwaited(c, l.Main)
@@ -60,21 +62,26 @@ func (p *Player) Draw(c *draw.Canvas, r draw.Rectangle) {
 // keeps its row, though a client's deeds and its belief then share one where else a word were cut.
 func (p *Player) wish(r draw.Rectangle) (told, least int) {
 	width := layout.BodyWidth(r.W, r.H+1, p.source)
-	room := layout.RoomBeside(pane.AllRows(p.Run, p.Pos), r.H+1) // no row comes or goes if the words can be short instead
+	list := 0 // the rows of the list above the diagram
+	if p.view == views.Holders {
+		list = len(p.holders(width-1)) + 1
+	}
+	beside := func(rows int) int { return layout.RoomBeside(list+rows, r.H+1) }
+	room := beside(pane.AllRows(p.Run, p.Pos)) // no row comes or goes if the words can be short instead
 	s := p.fitting(width, room)
 	if s.Least() > room || s.RunTogether || s.Evidence.From < s.Evidence.To {
-		room = layout.RoomBeside(pane.WholeRows(p.Run, p.Pos), r.H+1)
+		room = beside(pane.WholeRows(p.Run, p.Pos))
 		s = p.fitting(width, room)
 	}
-	least = pane.LeastRows(p.Run, p.Pos)
-	for _, rows := range []int{pane.StoreRows(p.Run, p.Pos, false), least} {
+	least = list + pane.LeastRows(p.Run, p.Pos)
+	for _, rows := range []int{pane.StoreRows(p.Run, p.Pos, false), pane.LeastRows(p.Run, p.Pos)} {
 		if s.Least() > room {
-			room = layout.RoomBeside(rows, r.H+1)
+			room = beside(rows)
 		}
 	}
 	for _, rows := range []int{pane.BelievingRows(p.Run, p.Pos), pane.FewestRows(p.Run, p.Pos)} {
 		if s.Uncut() > room {
-			least, room = rows, layout.RoomBeside(rows, r.H+1)
+			least, room = list+rows, beside(rows)
 		}
 	}
 	lines, _ := s.Squeezed(room)
@@ -90,7 +97,7 @@ func (p *Player) lanesIn(rows, width int, plan func(*timeline.Timeline, int, int
 	switch p.view {
 	case views.Timeline:
 	case views.Holders:
-		taken = min(len(facts.Holders(p.Run, p.Pos, width-1, p.Keys.Last.Help().Key)), rows)
+		taken = min(len(p.holders(width-1)), rows)
 		if rows-taken-1 < pane.FewestRows(p.Run, p.Pos) {
 			return nil, taken
 		}
@@ -100,6 +107,12 @@ func (p *Player) lanesIn(rows, width int, plan func(*timeline.Timeline, int, int
 	}
 	lanes = plan(p.Run, p.Pos, rows-taken-pane.AxisRows)
 	return lanes, taken + pane.AxisRows + len(lanes)
+}
+
+// holders is the list of who held the lock when, up to the cursor; or up to where the evidence was called for that the cursor has gone back to, as
+// all of that has been seen.
+func (p *Player) holders(width int) []draw.Line {
+	return facts.Holders(p.Run, max(p.Pos, p.back), p.Pos, width, p.Keys.Last.Help().Key)
 }
 
 // holdersBelow is the list of who held the lock when, for below the words that end a run, unless it is in view.
@@ -123,7 +136,7 @@ func (p *Player) DiagramRows(rows int) int {
 // DrawDiagram draws the view that is chosen, for screens with a layout of their own. It returns the rest of the legend,
 // if that has room in so many spare rows.
 func (p *Player) DrawDiagram(c *draw.Canvas, r draw.Rectangle, spare int) []draw.Line {
-	p.plan, p.spare = layout.Layout{Main: r}, spare
+	p.plan, p.spare, p.above = layout.Layout{Main: r}, spare, draw.Rectangle{}
 	if r.Empty() {
 		return nil
 	}
@@ -159,7 +172,10 @@ func (p *Player) DrawHeader(c *draw.Canvas, r draw.Rectangle) {
 	if room-left.Width() < least { // the title alone, rather than the first letters of both
 		left = nil
 	}
-	title = draw.Fit(title, room-left.Width(), p.Theme.More) // of a long title rather less than of the rest
+	if len(left) > 0 && draw.Width(title)+left.Width() > room {
+		left[0].Text = ": "
+	}
+	title = draw.FitWords(title, room-left.Width(), p.Theme.More) // of a long title rather less than of the rest
 	left = append(draw.Line{draw.Text(title, draw.Title)}, left...)
 	c.Line(r.X, r.Y, room, left)
 	c.Line(r.X+room+1, r.Y, right.Width(), right)
@@ -207,7 +223,7 @@ func (p *Player) drawMain(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane) {
 	case p.view == views.State:
 		p.drawState(c, r)
 	case p.view == views.Holders:
-		list, below := facts.Holders(p.Run, p.Pos, r.W-1, p.Keys.Last.Help().Key), draw.Rect(r.X, r.Y, r.W, 0)
+		list, below := p.holders(r.W-1), draw.Rect(r.X, r.Y, r.W, 0)
 		if len(lanes) > 0 {
 			below.H = len(lanes) + pane.AxisRows
 			below.Y += r.H - below.H
@@ -244,8 +260,8 @@ func (p *Player) listing(r draw.Rectangle) draw.Rectangle {
 	return r
 }
 
-// drawLegend explains the glyphs of the diagram, on the rule below it. At the end of the rule it says
-// which rows there was no room for, and how many marks are covered by others. It keeps the signs for which
+// drawLegend explains the glyphs of the diagram, on the rule below it, and those for which that has no room on the one above it. At the end of
+// the rule it says which rows there was no room for, and how many marks are covered by others. It keeps the signs for which
 // there was no room.
 func (p *Player) drawLegend(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane) {
 	p.unexplained = nil
@@ -255,37 +271,34 @@ func (p *Player) drawLegend(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane)
 	width := r.W - 4
 	var legend, notes draw.Line
 	var others []draw.Sign
-	for _, covered := range []bool{true, false} {
-		notes = p.missing(lanes, covered)
-		legend, others = p.drawn.Legend(p.Theme, width-notes.Width(), nil)
-		if len(others) > 0 && len(p.otherSigns(others)) == 0 && (p.spare == 0 || len(pane.SignRows(others, width)) > p.spare) { // else others have them: the state's pane, or rows below
-			more := draw.Line{draw.Text(" "+p.Keys.Help.Help().Key, draw.Strong), draw.Text(" more ", draw.Dim)}
-			notes = append(more, notes...)
-			legend, others = p.drawn.Legend(p.Theme, width-notes.Width(), nil)
-		}
-		if notes.Width() <= width && !slices.ContainsFunc(others, func(s draw.Sign) bool { return pane.Urgent(&p.Theme.Glyphs, s) }) {
+	zoom := draw.Either(p.zoom < pane.MostZoom, p.Keys.In.Help().Key, "")
+	for n, form := range []pane.MissingForm{pane.MissingAll, pane.MissingAll, pane.MissingRows, pane.MissingRows, pane.MissingCount} {
+		notes = p.drawn.Missing(p.Run, p.Pos, lanes, form, zoom)
+		legend, others = p.drawn.Legend(p.Theme, width-notes.Width(), n > 0) // rather in full, where what has no room is explained in rows of its own
+		if notes.Width() <= width && p.explains(others, width, n > 2) {
 			break
 		}
+	}
+	if !p.explains(others, width, true) {
+		notes = append(draw.Line{draw.Text(" "+p.Keys.Help.Help().Key, draw.Strong), draw.Text(" more ", draw.Dim)}, notes...)
+		legend, others = p.drawn.Legend(p.Theme, width-notes.Width(), true)
 	}
 	notes = notes.Fitted(width, p.Theme.More)
 	c.Line(r.X+1, r.Y+r.H, r.W-2, legend)
 	c.Line(r.X+r.W-1-notes.Width(), r.Y+r.H, r.W-2, notes)
-	p.unexplained = others
+	if p.unexplained = others; len(others) > 0 && len(p.otherSigns(others)) == 0 && !p.above.Empty() {
+		c.Line(p.above.X+1, p.above.Y, p.above.W-2, pane.SignRows(others, p.above.W-2)[0])
+		p.unexplained = nil
+	}
 }
 
-// missing says which rows there was no room for, and, if it is to, how many of those are empty, and how many marks are covered by others.
-func (p *Player) missing(lanes []pane.Lane, covered bool) (l draw.Line) {
-	n, rows := pane.Missed(p.Run, p.Pos, lanes).Text()
-	if n > 0 {
-		l = append(l, draw.Text(" "+draw.Plural(n, "row")+" left out: ", draw.Dim), draw.Text(rows+" ", draw.Strong))
+// explains reports whether the signs for which the legend has no room are none, or are explained elsewhere: in the pane of the state, in rows below
+// the diagram, or, if it may be there, on the rule above it.
+func (p *Player) explains(others []draw.Sign, width int, above bool) bool {
+	if len(p.otherSigns(others)) > 0 || len(pane.SignRows(others, width)) <= p.spare {
+		return true
 	}
-	if idle := pane.Idle(p.Run, p.Pos, lanes); covered && idle > 0 {
-		l = append(l, draw.Text(draw.Either(n > 0, fmt.Sprintf("and %d empty ", idle), " "+draw.Plural(idle, "empty row")+" left out "), draw.Dim))
-	}
-	if covered && p.drawn.Hidden > 0 && p.zoom < pane.MostZoom {
-		l = append(l, draw.Text(fmt.Sprintf(" %s hidden: ", draw.Plural(p.drawn.Hidden, "sign")), draw.Dim), draw.Text(p.Keys.In.Help().Key, draw.Strong), draw.Text(" zooms ", draw.Dim))
-	}
-	return l
+	return above && !p.above.Empty() && len(pane.SignRows(others, p.above.W-2)) == 1
 }
 
 // DrawStatus draws the event at the cursor, in two rows if it needs them and there are so many, and the
@@ -369,7 +382,7 @@ func (p *Player) drawTold(c *draw.Canvas, r draw.Rectangle) {
 	lines := p.Narration(r.W, r.H)
 	list := p.holdersBelow(r.W - 1)
 	if len(lines)+len(list) >= r.H && p.offersHolders() {
-		list = []draw.Line{{draw.Text(" "+p.Keys.View.Help().Key, draw.Strong), draw.Text(" "+p.NextView()+", and when", draw.Dim)}}
+		list = []draw.Line{{draw.Text(" "+p.Keys.View.Help().Key, draw.Strong), draw.Text(" "+p.nextView().Ahead()+", who held the lock and when", draw.Dim)}}
 	}
 	if len(list) > 0 && len(lines)+len(list) < r.H {
 		lines = append(append(lines, nil), list...)

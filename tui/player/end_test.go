@@ -555,11 +555,11 @@ func TestEscClosesTheCodeFirst(t *testing.T) {
 func TestHoldersAreOneKeyAway(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
 		a, p := openRun(t, size[0], size[1], "naive-del", "late-release")
-		if v := a.View(); strings.Contains(v, "v who held it") {
+		if v := a.View(); strings.Contains(v, "v view: holders") {
 			t.Errorf("%v: it is offered before anybody has had the lock:\n%s", size, v)
 		}
 		for range p.Run.Breaches {
-			if a.Press("!"); !strings.Contains(a.View(), "v who held it") {
+			if a.Press("!"); !strings.Contains(a.View(), "v view: holders") {
 				t.Errorf("%v: it isn't offered at a violation:\n%s", size, a.View())
 			}
 		}

@@ -194,18 +194,56 @@ func TestPassedQuestionsTakeAnAnswer(t *testing.T) {
 // At the end of a run the key for the view leads to those who held the lock first, and the footer says so.
 func TestHoldersComeFirstAtTheEnd(t *testing.T) {
 	a, _ := openRun(t, 80, 24, "naive-del", "late-release")
-	if strings.Contains(a.View(), "who held it") {
+	if strings.Contains(a.View(), "view: holders") {
 		t.Errorf("nobody has held it:\n%s", a.View())
 	}
-	if a.Press("G"); !strings.Contains(a.View(), "v who held it") {
+	if a.Press("G"); !strings.Contains(a.View(), "v view: holders") {
 		t.Errorf("the key is not told:\n%s", a.View())
 	}
 	if a.Press("v"); !strings.Contains(a.View(), "who held the lock, up to ") || strings.Contains(a.View(), "the whole run") {
 		t.Errorf("the key leads elsewhere, or to a part of the run:\n%s", a.View())
 	}
 	a.Press("g")
-	if a.Press("right"); !strings.Contains(a.View(), "who held the lock, up to 0s  (G: the whole run)") || !strings.Contains(a.View(), "A  hasn't had it yet") {
+	if a.Press("right"); !strings.Contains(a.View(), "who held the lock, up to 0s, where the cursor is  G shows the whole run") || !strings.Contains(a.View(), "A  hasn't had it yet") {
 		t.Errorf("a part of the run is told as the whole:\n%s", a.View())
+	}
+}
+
+// At the evidence, to which the cursor goes back, the table of the holders still has all that was seen when that was called for, and says
+// where the cursor is.
+func TestHoldersStayWholeAtTheEvidence(t *testing.T) {
+	a, p := openRun(t, 80, 24, "setpx-lua", "failover")
+	a.Press("! e v")
+	if v := a.View(); p.Pos >= p.Run.Breaches[0].Pos || !strings.Contains(v, "up to 4ms (the cursor is at 2ms)  G shows the whole run") || !strings.Contains(v, "B  record since 3ms") {
+		t.Errorf("at %d:\n%s", p.Pos, v)
+	}
+	a.Press("left")
+	if v := a.View(); !strings.Contains(v, ", where the cursor is") || strings.Contains(v, "B  record") {
+		t.Errorf("what is to come is told:\n%s", v)
+	}
+}
+
+// With the table of the holders the diagram keeps a row for what each client thinks, in all windows.
+func TestHoldersLeaveBeliefsTheirRows(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
+		a, _ := openRun(t, size[0], size[1], "setpx-lua", "failover")
+		a.Press("! v")
+		if v := a.View(); strings.Count(v, "     thinks  ") != 2 || !strings.Contains(v, "A holds") {
+			t.Errorf("%v:\n%s", size, v)
+		}
+	}
+}
+
+// The end of a lease that a lock cuts short for drifting clocks is explained where it is first told, and not for ever.
+func TestDriftIsExplained(t *testing.T) {
+	a, p := openRun(t, 80, 24, "redlock", "failover")
+	a.Press("enter")
+	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, "redlock counts the lock's 10s from A's request, and subtracts 102ms in case the clocks of client and server run at different rates (drift).") {
+		t.Errorf("it is not explained:\n%s", a.View())
+	}
+	p.goTo(p.Run.Last() - 1)
+	if v := a.View(); strings.Contains(v, "(drift)") {
+		t.Errorf("it is explained again:\n%s", v)
 	}
 }
 

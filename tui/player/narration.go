@@ -7,6 +7,7 @@ import (
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
+	"lockstep/tui/events"
 	"lockstep/tui/facts"
 	"lockstep/tui/pane"
 	"lockstep/tui/quiz"
@@ -87,7 +88,7 @@ func (p *Player) story(width int, whole bool, form quiz.Form) told.Story {
 		p.tellEnd(&t)
 		s.Hint = p.tellCourse(&t)
 	}
-	if text := facts.Millisecond(p.Run, p.Pos); text != "" && len(p.shown()) == 0 && !p.Teaching { // a class has an author's story to follow
+	if text := p.aside(); text != "" && whole {
 		t.Gap()
 		t.Add(draw.Dim, "", text)
 	}
@@ -115,6 +116,17 @@ func (p *Player) story(width int, whole bool, form quiz.Form) told.Story {
 	}
 	s.Lines = t.Lines
 	return s
+}
+
+// aside explains a number that the reader may stumble over, where nothing of more weight is told: a class has an author's story to follow.
+func (p *Player) aside() string {
+	if len(p.shown()) > 0 || p.Teaching || p.quiz.At(p.Pos) != nil {
+		return ""
+	}
+	if text := facts.Millisecond(p.Run, p.Pos); text != "" {
+		return text
+	}
+	return facts.Drift(p.Run, p.Pos)
 }
 
 func (p *Player) tellNote(t *draw.Paragraphs, n trace.Note, mark string) {
@@ -159,7 +171,7 @@ func (p *Player) tellCause(t *draw.Paragraphs) {
 // the ruler and in the trace: whole, or each in one line. They stand where the violation is complete,
 // and at each of the events. The result are the lines of the event at the cursor.
 func (p *Player) tellEvidence(t *draw.Paragraphs, width int, whole bool) told.Part {
-	lines, from, to := pane.EvidenceLines(p.Run, p.lit(), p.Pos, width, whole, p.Theme)
+	lines, from, to := events.Evidence(p.Run, p.lit(), p.Pos, width, whole, p.Theme)
 	begin := len(t.Lines)
 	t.Lines = append(t.Lines, lines...)
 	return told.Part{From: begin + from, To: begin + to}

@@ -10,6 +10,7 @@ import (
 
 	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
+	"lockstep/tui/events"
 	"lockstep/tui/facts"
 	"lockstep/tui/pane"
 	"lockstep/tui/tuitest"
@@ -147,18 +148,18 @@ func comparePanes(t *testing.T, a *tuitest.App, p *Player, e *plainEvent, broken
 
 // compareTrace holds the trace pane, as far as it would reach on a tall screen, to
 // plain's lines.
-func compareTrace(t *testing.T, p *Player, events []plainEvent) {
+func compareTrace(t *testing.T, p *Player, all []plainEvent) {
 	t.Helper()
 	const tall = 30
 	var want, got []string
-	for _, e := range events[max(len(events)-tall, 0):] {
+	for _, e := range all[max(len(all)-tall, 0):] {
 		want = append(want, tuitest.Unwrapped(fmt.Sprintf("%s #%s %s %s %s", e.seconds, e.seq, e.actor, e.kind, e.text)))
 		for _, code := range e.broke {
 			c, _ := trace.ParseCode(code)
 			want = append(want, pane.SignOf(c)+" "+code)
 		}
 	}
-	for _, row := range pane.TraceRows(p.Run, p.Pos, tall, 0, p.find.Keeps) {
+	for _, row := range events.Rows(p.Run, p.Pos, tall, 0, p.find.Keeps) {
 		l := tuitest.Unwrapped(tuitest.LineText(row.Line(p.Run, p.Theme, 1000, 0, false)))
 		if row.Breaks() {
 			l = strings.Join(strings.Fields(l)[:2], " ")

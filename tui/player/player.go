@@ -67,10 +67,11 @@ type Player struct {
 	playing         bool
 	left            time.Duration // what remains of the stay here behind the timer that is set
 	speed           int
-	plan            layout.Layout // of the last frame: clicks refer to it
-	drawn           pane.Drawn    // in the last frame
-	unexplained     []draw.Sign   // of it
-	spare           int           // rows of a screen with a layout of its own, for those
+	plan            layout.Layout  // of the last frame: clicks refer to it
+	drawn           pane.Drawn     // in the last frame
+	unexplained     []draw.Sign    // of it
+	spare           int            // rows of a screen with a layout of its own, for those
+	above           draw.Rectangle // the rule above the diagram, if nothing else stands there
 
 	Asks         bool // for predictions
 	OwnQuestions bool // of a script that asks some itself, no others; of a script in a file it is always so
@@ -803,7 +804,7 @@ func (p *Player) FooterKeys() []key.Binding {
 	if p.playing {
 		list = views.First(list, play)
 	}
-	return append(list, p.otherKeys(shown, named, proven)...)
+	return append(list, shown.Others(named, proven, p.lesson != nil, p.Run == nil || len(p.Run.Chapters) > 0)...)
 }
 
 // footer is what the footer says of the views.
@@ -813,39 +814,13 @@ func (p *Player) footer(proven bool) *views.Footer {
 		Asked: p.question() != nil, Ended: p.Run != nil && p.Run.Ended(p.Pos), Proven: proven}
 }
 
-// otherKeys are those of the footer that are as useful anywhere. One that it has already is shown once.
-func (p *Player) otherKeys(shown *views.Footer, compare, evidence bool) []key.Binding {
-	k := &p.Keys
-	list := []key.Binding{screen.As(k.Strategy, "lock"), shown.View()}
-	if !compare {
-		list = append(list, k.Compare)
-	}
-	list = append(list, k.Explore, k.Sandbox, k.Source, k.Scenario, k.Search, k.Filter, screen.Pair(k.In, k.Out, "zoom"))
-	if p.lesson != nil {
-		list = append(list, k.Present)
-	}
-	if !evidence {
-		list = append(list, k.Evidence)
-	}
-	if p.Run == nil || len(p.Run.Chapters) > 0 {
-		list = append(list, screen.Pair(k.First, k.Last, "ends"))
-	}
-	return append(list, k.Pane, k.Export, k.Mouse, k.Help, k.Quit)
-}
-
 // Help explains the screen and its keys.
 func (p *Player) Help() screen.Page {
-	k := &p.Keys
 	return screen.Page{
 		Title: "the player",
 		About: "One run, event by event. It opens at its beginning, unless you come from an instant of it. Events to the right of the cursor have not happened yet. A row is a client, a server or the resource, and two " +
 			"clients' bars in one column are two holders. Everything here comes from the run's trace, which --plain prints.",
-		Keys: append([]key.Binding{
-			k.Forward, k.Back, k.Next, k.Previous, screen.As(k.Violation, "next violation"), k.Evidence, k.First, k.Last, k.Play, k.Faster, k.Slower,
-			screen.As(k.Guess, "predict the answer"), screen.As(k.Enter, "go on: to the next words, question, answer, violation, or access that the resource refuses"), screen.As(k.Teach, "questions for a class"), screen.As(k.Strategy, "another lock"), screen.As(k.Scenario, "another scenario"),
-			screen.As(k.Compare, "compare two locks"), screen.As(k.Sandbox, "your turn from here"), screen.As(k.Explore, "search all schedules"), k.Export, k.NextStep, screen.As(k.Present, "present the lesson"), screen.As(k.View, "who held it, then the ladder, the trace and the state"), k.Source, k.In, k.Out, screen.As(k.Search, "search the trace"), k.Match, k.MatchBack,
-			screen.As(k.Filter, "filter the trace"), k.Pane, k.Up, k.Down, k.PageUp, k.PageDown,
-		}, k.Always()...),
+		Keys:  views.Keys(&p.Keys),
 		Signs: slices.Concat(pane.Legend(&p.Theme.Glyphs, p.Run), code.Signs(&p.Theme.Glyphs, p.Run), screen.CodeSigns()),
 	}
 }

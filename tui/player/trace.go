@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"lockstep/tui/draw"
-	"lockstep/tui/pane"
+	"lockstep/tui/events"
 )
 
 // drawTraceLines draws the end of the list of events up to the cursor.
@@ -25,8 +25,8 @@ func (p *Player) traceLines(r draw.Rectangle) (lines []draw.Line, at []int) {
 		lines, at = append(lines, draw.Line{draw.Text(text, draw.Strong)}), append(at, p.Pos)
 	}
 	p.scroll[panelTrace] = min(max(p.scroll[panelTrace], -max(p.Pos-r.H, 0)), 0)
-	rows := pane.TraceRows(p.Run, p.Pos, r.H-len(lines), -p.scroll[panelTrace], p.find.Keeps)
-	list, places := pane.TraceLines(rows, r.H-len(lines), func(row pane.TraceRow) []draw.Line {
+	rows := events.Rows(p.Run, p.Pos, r.H-len(lines), -p.scroll[panelTrace], p.find.Keeps)
+	list, places := events.Lines(rows, r.H-len(lines), func(row events.Row) []draw.Line {
 		proof, found := 0, false
 		if e := p.Run.Event(row.Pos); e != nil {
 			proof, found = p.evidence(e.Seq), p.find.Hit(row.Pos)

@@ -23,8 +23,11 @@ const (
 
 // String is what a view shows: the name that it has beside its key, wherever that is named.
 func (v View) String() string {
-	return [...]string{"timeline", "ladder", "trace", "state", "who held it"}[v]
+	return [...]string{"timeline", "ladder", "trace", "state", "holders"}[v]
 }
+
+// Ahead is a view as what its key leads to: the label says in each view that it is the same key, which goes round them.
+func (v View) Ahead() string { return "view: " + v.String() }
 
 // Next is the view that follows. Once anybody has had the lock that of the holders comes first: who held the lock when is what
 // one may still want to know. The state is none where it has a pane beside the others.
@@ -56,7 +59,7 @@ func (f *Footer) View() key.Binding {
 	if f.Source {
 		to = f.Shown
 	}
-	return screen.As(f.Keys.View, to.String())
+	return screen.As(f.Keys.View, to.Ahead())
 }
 
 // In puts the keys for the views into a list where they are of use: in another view than the first that for the view is the way
@@ -82,6 +85,36 @@ func (f *Footer) In(list []key.Binding) []key.Binding {
 		at = 2
 	}
 	return slices.Insert(list, min(at, len(list)), view)
+}
+
+// Others are the keys that are as useful anywhere. One that the footer has already, for comparing or for the evidence, is shown once.
+func (f *Footer) Others(compare, evidence, lesson, chapters bool) []key.Binding {
+	k := f.Keys
+	list := []key.Binding{screen.As(k.Strategy, "lock"), f.View()}
+	if !compare {
+		list = append(list, k.Compare)
+	}
+	list = append(list, k.Explore, k.Sandbox, k.Source, k.Scenario, k.Search, k.Filter, screen.Pair(k.In, k.Out, "zoom"))
+	if lesson {
+		list = append(list, k.Present)
+	}
+	if !evidence {
+		list = append(list, k.Evidence)
+	}
+	if chapters {
+		list = append(list, screen.Pair(k.First, k.Last, "ends"))
+	}
+	return append(list, k.Pane, k.Export, k.Mouse, k.Help, k.Quit)
+}
+
+// Keys are all that work in a player, for its help.
+func Keys(k *screen.KeyMap) []key.Binding {
+	return append([]key.Binding{
+		k.Forward, k.Back, k.Next, k.Previous, screen.As(k.Violation, "next violation"), k.Evidence, k.First, k.Last, k.Play, k.Faster, k.Slower,
+		screen.As(k.Guess, "predict the answer"), screen.As(k.Enter, "go on: to the next words, question, answer, violation, or access that the resource refuses"), screen.As(k.Teach, "questions for a class"), screen.As(k.Strategy, "another lock"), screen.As(k.Scenario, "another scenario"),
+		screen.As(k.Compare, "compare two locks"), screen.As(k.Sandbox, "your turn from here"), screen.As(k.Explore, "search all schedules"), k.Export, k.NextStep, screen.As(k.Present, "present the lesson"), screen.As(k.View, "the next view, after the timeline: the holders (who held the lock when), the ladder, the trace, the state"), k.Source, k.In, k.Out, screen.As(k.Search, "search the trace"), k.Match, k.MatchBack,
+		screen.As(k.Filter, "filter the trace"), k.Pane, k.Up, k.Down, k.PageUp, k.PageDown,
+	}, k.Always()...)
 }
 
 // First puts the key that stops a run before those that go on.

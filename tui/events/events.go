@@ -1,4 +1,6 @@
-package pane
+// Package events lists the events of a run: up to a position, with the violations that they complete, or as the numbered
+// evidence of one violation.
+package events
 
 import (
 	"fmt"
@@ -7,11 +9,12 @@ import (
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
+	"lockstep/tui/pane"
 )
 
-// TraceRow is a row of the list of events: an event, or a violation below the event that
+// Row is a row of the list of events: an event, or a violation below the event that
 // completed it.
-type TraceRow struct {
+type Row struct {
 	Pos    int
 	breach *timeline.Breach
 	room   int // columns of the instants of all rows of the list
@@ -20,19 +23,19 @@ type TraceRow struct {
 // usualInstant is the least number of columns for instants: most runs take no longer than a day.
 const usualInstant = 10
 
-// TraceRows are the last n rows up to a position, skip rows before its end, of the events that are
+// Rows are the last n rows up to a position, skip rows before its end, of the events that are
 // kept, and of that at the position.
-func TraceRows(r *timeline.Timeline, pos, n, skip int, keeps func(pos int) bool) []TraceRow {
-	var rows []TraceRow
+func Rows(r *timeline.Timeline, pos, n, skip int, keeps func(pos int) bool) []Row {
+	var rows []Row
 	for p := pos; p > 0 && len(rows) < n+skip; p-- {
 		if !keeps(p) && p != pos {
 			continue // and a violation is nothing without the event that completes it
 		}
 		_, fresh := r.Breached(p)
 		for i := len(fresh) - 1; i >= 0; i-- {
-			rows = append(rows, TraceRow{Pos: p, breach: &fresh[i]})
+			rows = append(rows, Row{Pos: p, breach: &fresh[i]})
 		}
-		rows = append(rows, TraceRow{Pos: p})
+		rows = append(rows, Row{Pos: p})
 	}
 	rows = rows[min(skip, len(rows)):]
 	slices.Reverse(rows)
@@ -47,9 +50,9 @@ func TraceRows(r *timeline.Timeline, pos, n, skip int, keeps func(pos int) bool)
 	return rows
 }
 
-// TraceLines are the lines of the last rows that have room for all of theirs among n, and the position of
+// Lines are the lines of the last rows that have room for all of theirs among n, and the position of
 // each line.
-func TraceLines(rows []TraceRow, n int, linesOf func(TraceRow) []draw.Line) (lines []draw.Line, at []int) {
+func Lines(rows []Row, n int, linesOf func(Row) []draw.Line) (lines []draw.Line, at []int) {
 	for i := len(rows) - 1; i >= 0; i-- {
 		more := linesOf(rows[i])
 		if len(lines)+len(more) > n && len(lines) > 0 {
@@ -62,17 +65,17 @@ func TraceLines(rows []TraceRow, n int, linesOf func(TraceRow) []draw.Line) (lin
 }
 
 // Breaks reports whether the row is a violation.
-func (row TraceRow) Breaks() bool { return row.breach != nil }
+func (row Row) Breaks() bool { return row.breach != nil }
 
 // Line is the row in a list so wide. An event that proves the violation at hand has its number there,
 // from 1; another one has none, 0, and perhaps the mark of what was looked for.
-func (row TraceRow) Line(r *timeline.Timeline, t *draw.Theme, width, proof int, found bool) draw.Line {
+func (row Row) Line(r *timeline.Timeline, t *draw.Theme, width, proof int, found bool) draw.Line {
 	if row.breach != nil {
 		k := draw.Breach
 		if !row.breach.Code.Failure() {
 			k = draw.Strong
 		}
-		return draw.Line{draw.Text(fmt.Sprintf("%14s%s %s", "", SignOf(row.breach.Code), row.breach.Code), k), draw.Text("  "+row.breach.Text, k)}
+		return draw.Line{draw.Text(fmt.Sprintf("%14s%s %s", "", pane.SignOf(row.breach.Code), row.breach.Code), k), draw.Text("  "+row.breach.Text, k)}
 	}
 	e := r.Event(row.Pos)
 	k, text := draw.Strong, draw.Plain
@@ -89,9 +92,9 @@ func (row TraceRow) Line(r *timeline.Timeline, t *draw.Theme, width, proof int, 
 		draw.Text(draw.Pad(r.Actor(e), r.ActorColumn()), k), draw.Text(" "+kindColumn(e, t, width)+" ", draw.Dim), draw.Text(r.Text(e), text)}
 }
 
-// EvidenceLines are the events that prove a violation, with their numbers on the ruler: whole, or each in one line. These are no prose,
+// Evidence are the events that prove a violation, with their numbers on the ruler: whole, or each in one line. These are no prose,
 // and take all of the width. The lines of the event at a position are those from one up to another.
-func EvidenceLines(r *timeline.Timeline, seqs []int, pos, width int, whole bool, t *draw.Theme) (lines []draw.Line, from, to int) {
+func Evidence(r *timeline.Timeline, seqs []int, pos, width int, whole bool, t *draw.Theme) (lines []draw.Line, from, to int) {
 	heads := r.Heads(seqs)
 	for n, seq := range seqs {
 		e := r.Event(r.After(seq))
@@ -100,10 +103,10 @@ func EvidenceLines(r *timeline.Timeline, seqs []int, pos, width int, whole bool,
 			from = len(lines)
 		}
 		head := "   " + heads[n]
-		actor, joint := Actor(r, e)
+		actor, joint := pane.Actor(r, e)
 		text := actor + joint + r.Text(e)
 		if !whole {
-			text = Shortened(text, width-draw.Width(head))
+			text = pane.Shortened(text, width-draw.Width(head))
 		}
 		if !whole || draw.Width(head+text) <= width {
 			lines = append(lines, draw.Line{draw.Text(draw.Fit(head+text, width, t.More), draw.Plain)})
