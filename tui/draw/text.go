@@ -69,14 +69,15 @@ func Fit(s string, width int, more string) string {
 	return s[:end] + more
 }
 
-// FitWords cuts s to a width behind a word, and ends it with the mark where it cut; a first word that is too long is cut itself.
+// FitWords cuts s to a width behind a word, and ends it with the mark where it cut. A word that takes more room than
+// those before it together is cut itself.
 func FitWords(s string, width int, more string) string {
 	cut := Fit(s, width, more)
 	if cut == s {
 		return s
 	}
 	kept := strings.TrimSuffix(cut, more)
-	if last := strings.LastIndexByte(kept, ' '); last > 0 && !strings.ContainsRune(" ,;:", rune(s[len(kept)])) {
+	if last := strings.LastIndexByte(kept, ' '); 2*last >= len(kept) && !strings.ContainsRune(" ,;:", rune(s[len(kept)])) {
 		kept = kept[:last]
 	}
 	return strings.TrimRight(kept, " ,;:") + more
