@@ -244,6 +244,7 @@ func TestCertificateOfAnotherThreshold(t *testing.T) {
 func TestCertificateOfViolation(t *testing.T) {
 	testenv.Long(t)
 	b := small(t, "get-then-del")
+	b.Faults = Budget{Pause: Any} // which it needs
 	c, err := certify(context.Background(), searchedModel(t, b), Options{})
 	if err != nil {
 		t.Fatal(err)

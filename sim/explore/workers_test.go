@@ -29,8 +29,8 @@ import (
 // where no schedule goes, for threads that an earlier cycle has left, for an endless history.
 func TestAnyNumberOfWorkersSaysTheSame(t *testing.T) {
 	t.Parallel()
-	if !testenv.Raced {
-		testenv.Long(t)
+	if !testenv.Raced { // where races are looked for, it runs anyway
+		testenv.Longest(t)
 	}
 	looks := func(m *mutant, n int) {
 		for range n {

@@ -39,7 +39,7 @@ func byOffset() strategies.Strategy {
 // TestClocksKeepUp: a monotonic clock that wasn't looked at for a hundred TTLs goes on like true
 // time beside it. Where it stood still, what a client told the server came late.
 func TestClocksKeepUp(t *testing.T) {
-	testenv.Long(t)
+	testenv.Longest(t)
 	b := explore.Defaults(byOffset())
 	b.Remembers, b.Faults, b.Codes = true, explore.Budget{}, trace.Verdict{trace.DG}
 	r, err := explore.Run(t.Context(), b, explore.Options{})

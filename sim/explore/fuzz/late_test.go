@@ -172,7 +172,7 @@ func TestTokensStoredLate(t *testing.T) {
 // TestTokensStoredAfterAll: whether a client is done with its token is learnt where no reply is late. This one stores it
 // only if one is, and a copy of what it has sent before then removes that. The record is never given back, but expires.
 func TestTokensStoredAfterAll(t *testing.T) {
-	testenv.Long(t)
+	testenv.Longest(t) // TestTokensStoredLate is short
 	s := custom("stores-after-all", "", steps{
 		acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
 			token := l.Token()

@@ -135,7 +135,7 @@ func TestMeasuredSpans(t *testing.T) {
 // measured one.
 func TestSleepsUntil(t *testing.T) {
 	for _, reads := range []int{1, 2} {
-		if reads == 2 && !testenv.CI() {
+		if reads == 2 && !testenv.Whole() {
 			continue // for time
 		}
 		s := custom("sleeps-until", "", steps{acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {

@@ -166,8 +166,8 @@ func TestOddStampsAreFound(t *testing.T) {
 		{770013, "SW OV FR", false}, {770016, "SW OV FR", false}, {770035, "SW OV FR", false},
 		{770021, "SW OV FR", true}, {770031, "SW DG OV FR", true},
 	} {
-		if n := tc.number; !testenv.Whole() && (n == 770013 || n == 770016) {
-			continue // for time: 770035 is like these
+		if n := tc.number; !testenv.Whole() && n != 770035 && n != 770021 {
+			continue // for time: 770035 is like the others that leave something open, 770021 like the other
 		}
 		odd := drawOddity(rand.New(rand.NewPCG(tc.number, 27)))
 		b := explore.Defaults(custom("odd", odd.String(), steps{acquire: odd.acquire, release: odd.release}).strategy)
