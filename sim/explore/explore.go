@@ -252,7 +252,7 @@ func (s *search) concludeBounded(ctx context.Context, r *Result, found space.Cod
 	if err != nil {
 		return nil, err
 	}
-	if err := retell(r, s.Model); err != nil {
+	if err := retell(ctx, r, s.Model); err != nil {
 		return nil, err
 	}
 	return r, r.smaller(ctx)

@@ -128,6 +128,32 @@ func TestCancelledLate(t *testing.T) {
 	}
 }
 
+// TestCancelledWhileItRetells: a search that is cancelled while what its clients did runs once more with other tokens,
+// which takes long for a lock that counts, claims nothing.
+func TestCancelledWhileItRetells(t *testing.T) {
+	b := Defaults(strategy(t, "setpx-lua"))
+	b.Cycles, b.Faults = 1, Budget{}
+	for name, retells := range map[string]func(context.Context, *Result, *space.Model) error{
+		"within bounds": retell,
+		"without":       func(ctx context.Context, r *Result, m *space.Model) error { return r.unlessOver(ctx, m.Alike(ctx)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, err := space.NewModel(b, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer m.Close() //nolint:errcheck // nothing is written
+			if _, err := rounds(t.Context(), m, Options{}); err != nil {
+				t.Fatal(err)
+			}
+			r := &Result{Bounds: b, Complete: true}
+			ctx, cancel := context.WithCancelCause(t.Context())
+			cancel(errors.New("enough"))
+			incomplete(t, r, retells(ctx, r, m), "enough")
+		})
+	}
+}
+
 // TestBounds: bounds that make no sense are refused, before anything is searched.
 func TestBounds(t *testing.T) {
 	for name, spoil := range map[string]func(*Bounds){

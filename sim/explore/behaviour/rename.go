@@ -1,6 +1,7 @@
 package behaviour
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -149,9 +150,10 @@ func (s *Servers) Rename(id uint32, r *naming.Renaming) uint32 {
 
 // Alike does everything once more that the first n clients and the servers were seen to do: with tokens that provoke a
 // difference (see [Servers.Retold]), with the clients' names exchanged, and with those of the series of each. It fails
-// with [Unlike] if that makes a difference. The histories are those that the search has reached.
-func (s *Servers) Alike(histories []uint32, n int) error {
-	if err := s.Retold(math.MaxInt); err != nil {
+// with [Unlike] if that makes a difference, and with the cause when ctx is done before. The histories are those that
+// the search has reached.
+func (s *Servers) Alike(ctx context.Context, histories []uint32, n int) error {
+	if err := s.Retold(ctx, math.MaxInt); err != nil {
 		return err
 	}
 	for _, r := range naming.Reversals(n) {
@@ -159,12 +161,15 @@ func (s *Servers) Alike(histories []uint32, n int) error {
 			if id == 0 { // of a client that has crashed
 				continue
 			}
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
 			if _, err := s.clients.Rename(id, r); err != nil {
 				return err
 			}
 		}
 		text := func(text string) string { return s.clients.text(text, r) }
-		if err := s.unlike(s, s.tellingAnswers(math.MaxInt), text, r.Conn); err != nil {
+		if err := s.unlike(ctx, s, s.tellingAnswers(math.MaxInt), text, r.Conn); err != nil {
 			return err
 		}
 	}
@@ -173,9 +178,12 @@ func (s *Servers) Alike(histories []uint32, n int) error {
 
 // unlike executes some of what was executed in the search once more on other servers, under other names, and fails
 // with [Unlike] unless what follows differs in nothing but names.
-func (s *Servers) unlike(other *Servers, answers []uint32, text func(string) string, conn func(int) int) error {
+func (s *Servers) unlike(ctx context.Context, other *Servers, answers []uint32, text func(string) string, conn func(int) int) error {
 	renamed := func(id uint32) uint32 { return other.ID(s.Snapshot(id).Renamed(text, conn)) }
 	for _, id := range answers {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		entry := s.answers.Entries.At(id)
 		q, was := entry.Key, entry.Value
 		is, err := other.Run(Question{Snapshot: renamed(q.Snapshot), Conn: uint16(conn(int(q.Conn))), Command: other.commands.ID(text(*s.commands.Value(q.Command)))})

@@ -1,6 +1,7 @@
 package behaviour
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,12 +16,13 @@ import (
 
 // Retold runs what clients and servers were seen to do once more with tokens of other texts: so many first operations
 // and commands and a few of each kind, for each way to choose tokens in [naming.Disguises]. It fails with [Unlike] if
-// anything but these texts differs then: the lock looks into tokens. It must not be called while workers run.
-func (s *Servers) Retold(first int) (err error) {
+// anything but these texts differs then: the lock looks into tokens. It ends early, with the cause, when ctx is done, as
+// the histories of a lock that counts are long. It must not be called while workers run.
+func (s *Servers) Retold(ctx context.Context, first int) (err error) {
 	spare := make([][]*driver.Driver, len(s.clients.cfg.Clients)+1)
 	outcomes, answers := s.clients.tellingOutcomes(first), s.tellingAnswers(first)
 	for _, d := range naming.Disguises {
-		if err = s.retold(d, outcomes, answers, spare); err != nil {
+		if err = s.retold(ctx, d, outcomes, answers, spare); err != nil {
 			break
 		}
 	}
@@ -31,14 +33,14 @@ func (s *Servers) Retold(first int) (err error) {
 }
 
 // retold is Retold with one of the disguises. It takes the drivers that are left, and leaves its own.
-func (s *Servers) retold(d naming.Disguise, outcomes, answers []uint32, spare [][]*driver.Driver) error {
+func (s *Servers) retold(ctx context.Context, d naming.Disguise, outcomes, answers []uint32, spare [][]*driver.Driver) error {
 	clients, err := newClients(s.clients.cfg, s.clients.memory, d.Of, spare)
 	if err != nil {
 		return &Unlike{Client: s.clients.name(0), Once: "its first operation", Again: "an error (" + err.Error() + ")"}
 	}
 	defer clients.leave()
 	other := newServers(s.Server, clients.cfg, clients, s.timed)
-	r := &retelling{servers: s, to: other, disguise: d, histories: map[uint32]uint32{}}
+	r := &retelling{ctx: ctx, servers: s, to: other, disguise: d, histories: map[uint32]uint32{}}
 	for _, id := range outcomes {
 		e := s.clients.Outcomes.Entries.At(id)
 		if e.Value.untaken != nil && e.Value.untaken.Load() {
@@ -48,7 +50,7 @@ func (s *Servers) retold(d naming.Disguise, outcomes, answers []uint32, spare []
 			return err
 		}
 	}
-	return s.unlike(other, answers, r.text, func(conn int) int { return conn })
+	return s.unlike(ctx, other, answers, r.text, func(conn int) int { return conn })
 }
 
 // tellingOutcomes chooses what clients run once more. A kind is what a client has done and seen, tokens and large
@@ -102,6 +104,7 @@ func (k *Clients) leave() {
 
 // retelling is a run of known histories with other tokens.
 type retelling struct {
+	ctx       context.Context
 	servers   *Servers
 	to        *Servers
 	disguise  naming.Disguise
@@ -124,6 +127,9 @@ func (r *retelling) history(id uint32) (to uint32, err error) {
 
 // follow makes a transition, and compares its outcome with the known one.
 func (r *retelling) follow(tr Transition) (to uint32, err error) {
+	if r.ctx.Err() != nil {
+		return 0, context.Cause(r.ctx)
+	}
 	k := r.servers.clients
 	from, err := r.history(tr.From)
 	if err != nil {

@@ -2,6 +2,7 @@ package space
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"sync/atomic"
 
@@ -242,4 +243,6 @@ func (x *Explorer) renamed(kind uint8, id uint32, clients uint8, series naming.S
 
 // Alike fails with [behaviour.Unlike] if other names make a difference to clients or servers:
 // see [behaviour.Servers.Alike].
-func (m *Model) Alike() error { return m.Servers.Alike(m.reached(), m.Bounds.Clients) }
+func (m *Model) Alike(ctx context.Context) error {
+	return m.Servers.Alike(ctx, m.reached(), m.Bounds.Clients)
+}
