@@ -396,6 +396,11 @@ func (m *luaVM) redisLibrary() *lua.LTable {
 			l.Push(lua.LString(hex.EncodeToString(sum[:])))
 			return 1
 		},
+		"acl_check_cmd": func(l *lua.LState) int {
+			m.refused("redis.acl_check_cmd", "the simulated server has one user, who may send every command; call the command by redis.pcall")
+			l.Push(lua.LTrue)
+			return 1
+		},
 		"setresp":            m.setResp,
 		"log":                logNothing,
 		"replicate_commands": func(l *lua.LState) int { l.Push(lua.LTrue); return 1 },
@@ -407,6 +412,8 @@ func (m *luaVM) redisLibrary() *lua.LTable {
 		"REPL_NONE": 0, "REPL_AOF": 1, "REPL_SLAVE": 2, "REPL_REPLICA": 2, "REPL_ALL": 3} {
 		t.RawSetString(name, lua.LNumber(n))
 	}
+	t.RawSetString("REDIS_VERSION", lua.LString("7.0.15"))
+	t.RawSetString("REDIS_VERSION_NUM", lua.LNumber(7<<16|15))
 	return t
 }
 
