@@ -85,6 +85,7 @@ type Vacuity struct {
 	Reacquired bool        // some schedule acquires, releases, and acquires again
 	Failure    string      // the lock's own error that ended an Acquire though nothing went wrong, with its line; empty if there was none
 	Unseen     bool        // Acquire returned a lease and left no record behind
+	Stays      string      // the key that was taken for the lock's record although no release removes it; empty if one does, or if the bounds name it
 	Unextended bool        // the lock can extend its leases, and no caller did: see Bounds.Extend
 	Extended   bool        // in some schedule a lease is extended
 	Stuck      bool        // in some schedule nobody has the lock in the end and nobody can have it, and no record of it is to blame

@@ -157,6 +157,7 @@ func TestEveryVacuityIsSaid(t *testing.T) {
 		"Stuck":      func(v *explore.Vacuity) { v.Stuck = true },
 		"Asleep":     func(v *explore.Vacuity) { v.Asleep = " at lock.go:7" },
 		"Unseen":     func(v *explore.Vacuity) { v.Unseen = true },
+		"Stays":      func(v *explore.Vacuity) { v.Stays = "lock" },
 		"Unextended": func(v *explore.Vacuity) { v.Unextended = true },
 		"Unused":     func(v *explore.Vacuity) { v.Unused = []explore.FaultKind{explore.Pause} },
 	}

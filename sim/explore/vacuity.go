@@ -41,7 +41,9 @@ func rehearse(b *Bounds) (v Vacuity, err error) {
 		return v, err
 	}
 	if b.Record == "" {
-		b.Record = record
+		if b.Record = record; alone.Stays(record) {
+			v.Stays = record
+		}
 	}
 	return v, nil
 }

@@ -237,7 +237,7 @@ func TestUndecided(t *testing.T) {
 		{"no record", "the lock's record was never seen: Acquire returned a lease, and had stored no key that was still there", mutant{
 			acquire: func(context.Context, *mutant) (*strategies.Lease, error) { return &strategies.Lease{}, nil },
 			release: func(context.Context, *mutant, *strategies.Lease) error { return nil }}, Vacuity{Granted: true, Reacquired: true, Unseen: true}},
-		{"once", onceOnly, once, Vacuity{Granted: true}},
+		{"once", onceOnly, once, Vacuity{Granted: true, Stays: "lock"}},
 	} {
 		r, err := searchDefaults(t, mutantStrategy(tt.m, 1), func(b *Bounds) { b.Faults = Budget{} })
 		if err != nil {
@@ -248,7 +248,7 @@ func TestUndecided(t *testing.T) {
 		}
 		got := r.Vacuity
 		got.Failure = ""
-		if got.Granted != tt.v.Granted || got.Reacquired != tt.v.Reacquired || got.Unseen != tt.v.Unseen {
+		if got.Granted != tt.v.Granted || got.Reacquired != tt.v.Reacquired || got.Unseen != tt.v.Unseen || got.Stays != tt.v.Stays {
 			t.Errorf("%s: %+v", tt.name, r.Vacuity)
 		}
 	}

@@ -265,6 +265,11 @@ func (s *Solo) Record(given string) (string, error) {
 	return record, nil
 }
 
+// Stays reports whether a record is still there whenever a release has returned.
+func (s *Solo) Stays(record string) bool {
+	return len(s.grants) > 0 && !slices.ContainsFunc(s.grants, func(g grant) bool { return slices.Contains(g.gone, record) })
+}
+
 func (g *grant) record(given string) (string, error) {
 	switch {
 	case given != "" && slices.Contains(g.keys, given):

@@ -355,6 +355,10 @@ func Worth(r *explore.Result) []Item {
 	if r.Vacuity.Unseen {
 		items = append(items, Item{"UNSEEN", "Acquire returns a lease and leaves no record behind"})
 	}
+	if r.Vacuity.Stays != "" {
+		items = append(items, Item{"RECORD", fmt.Sprintf("the key %q is taken for the lock's record, although it is still there when a release has returned; "+
+			"if it is something else, such as a counter, nothing here is about the record: name that by Bounds.Record", r.Vacuity.Stays)})
+	}
 	if r.Vacuity.Extended {
 		items = append(items, Item{"extended", "in some schedule a lease is extended"})
 	}
