@@ -236,7 +236,7 @@ func (r *soloReader) count(sets []map[string]bool, key string) (n int) {
 }
 
 // ErrNoRecord is the error of a lock that was granted although it had stored nothing.
-var ErrNoRecord = errors.New("the lock's record was never seen: Acquire returned a lease, and had stored no key that was still there")
+var ErrNoRecord = errors.New("the lock's record was never seen: Acquire returned a lease, and had stored no key that was still there; what a thread of its own stores doesn't count")
 
 // Record returns the key of the lock's record: the only key that an acquisition leaves
 // behind; or, of several, the only one that its release removes, since a counter of fencing
