@@ -182,24 +182,7 @@ func (r *retelling) command(id uint32) uint32 {
 }
 
 // text returns a text with the other tokens in place of those in it.
-func (r *retelling) text(s string) string {
-	var to []byte
-	for i := 0; i < len(s); i++ {
-		n := r.servers.clients.tokenAt(s[i:])
-		if n == 0 {
-			continue
-		}
-		if to == nil {
-			to = []byte(s)
-		}
-		copy(to[i:], r.disguise.Of(s[i:i+n]))
-		i += n - 1
-	}
-	if to == nil {
-		return s
-	}
-	return string(to)
-}
+func (r *retelling) text(s string) string { return r.disguise.Text(s, r.servers.clients.tokenAt) }
 
 // tokenAt returns the length of the token with which a text begins, or 0.
 func (k *Clients) tokenAt(s string) int {

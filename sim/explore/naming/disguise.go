@@ -87,3 +87,24 @@ func TokenAt(s string, client func(letter byte) bool) int {
 	}
 	return n + 5
 }
+
+// Text returns a text with other tokens in place of those in it. tokenAt returns the length of the token with which a
+// text begins, or 0.
+func (d Disguise) Text(s string, tokenAt func(string) int) string {
+	var to []byte
+	for i := 0; i < len(s); i++ {
+		n := tokenAt(s[i:])
+		if n == 0 {
+			continue
+		}
+		if to == nil {
+			to = []byte(s)
+		}
+		copy(to[i:], d.Of(s[i:i+n]))
+		i += n - 1
+	}
+	if to == nil {
+		return s
+	}
+	return string(to)
+}

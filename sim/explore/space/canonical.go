@@ -241,8 +241,7 @@ func (x *Explorer) renamed(kind uint8, id uint32, clients uint8, series naming.S
 	return to
 }
 
-// Alike fails with [behaviour.Unlike] if other names make a difference to clients or servers:
-// see [behaviour.Servers.Alike].
+// Alike is [behaviour.Servers.Alike] of what the search has reached.
 func (m *Model) Alike(ctx context.Context) error {
 	return m.Servers.Alike(ctx, m.reached(), m.Bounds.Clients)
 }
