@@ -22,7 +22,7 @@ func concludeEndless(ctx context.Context, m *space.Model, r *Result) error {
 	if err := m.Recheck(); err != nil {
 		return err
 	}
-	if err := errors.Join(r.unlessOver(ctx, m.Alike(ctx)), m.OnGrid()); err != nil {
+	if err := errors.Join(r.unlessOver(ctx, m.Servers.Alike(ctx, m.Reached(), m.Bounds.Clients)), m.OnGrid()); err != nil {
 		return err
 	}
 	if err := r.smaller(ctx); err != nil {

@@ -135,7 +135,9 @@ func TestCancelledWhileItRetells(t *testing.T) {
 	b.Cycles, b.Faults = 1, Budget{}
 	for name, retells := range map[string]func(context.Context, *Result, *space.Model) error{
 		"within bounds": retell,
-		"without":       func(ctx context.Context, r *Result, m *space.Model) error { return r.unlessOver(ctx, m.Alike(ctx)) },
+		"without": func(ctx context.Context, r *Result, m *space.Model) error {
+			return r.unlessOver(ctx, m.Servers.Alike(ctx, m.Reached(), m.Bounds.Clients))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, err := space.NewModel(b, false)

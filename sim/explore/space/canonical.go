@@ -2,7 +2,6 @@ package space
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"sync/atomic"
 
@@ -239,9 +238,4 @@ func (x *Explorer) renamed(kind uint8, id uint32, clients uint8, series naming.S
 		x.ids.renamed.Put(key, to)
 	}
 	return to
-}
-
-// Alike is [behaviour.Servers.Alike] of what the search has reached.
-func (m *Model) Alike(ctx context.Context) error {
-	return m.Servers.Alike(ctx, m.reached(), m.Bounds.Clients)
 }

@@ -58,7 +58,7 @@ func (m *Model) Digitize(small *Model) error {
 		spans = append(spans, jumps.By)
 	}
 	if !m.habits.early {
-		spans = append(spans, instants.Sleeps(small.Clients, small.reached(), true)...)
+		spans = append(spans, instants.Sleeps(small.Clients, small.Reached(), true)...)
 		if m.late() || small.awaits() {
 			spans = append(spans, m.timeout)
 		}
@@ -83,7 +83,7 @@ func (m *Model) Grid() (grid time.Duration, branches []time.Duration) { return m
 func (m *Model) OnGrid() error {
 	spans := instants.Given(m.Servers, m.snapshots())
 	if !m.habits.early {
-		spans = append(spans, instants.Sleeps(m.Clients, m.reached(), false)...)
+		spans = append(spans, instants.Sleeps(m.Clients, m.Reached(), false)...)
 		if m.awaits() {
 			spans = append(spans, m.timeout)
 		}

@@ -19,7 +19,7 @@ type deedsKey struct {
 // whether any of that is new.
 func (m *Model) Meet() (more bool) {
 	if m.Bounds.Others {
-		m.deeds, more = m.Clients.Deeds(m.deeds, m.reached())
+		m.deeds, more = m.Clients.Deeds(m.deeds, m.Reached())
 	}
 	return more
 }

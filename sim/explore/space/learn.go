@@ -18,7 +18,7 @@ import (
 // changes its mind, and the spans that it has begun. It reports whether there are any that
 // weren't known: if there are merely fewer than time has stopped at, the round stands.
 func (m *Model) Learn(ctx context.Context) (more bool, err error) {
-	reached := m.reached()
+	reached := m.Reached()
 	spans := instants.Begun(m.Clients, reached, m.instants.Far)
 	t, err := m.Clients.Thresholds(ctx, m.Servers, reached, m.snapshots())
 	if ctx.Err() != nil && err == nil {
@@ -102,7 +102,7 @@ func (m *Model) waiting(in process.OpKind, at func(*behaviour.History) bool) (id
 // Elsewhere checks that clients do the same at another time, which a search takes for granted. It
 // fails with [ErrKeepsReadings], or with an error that [Unlearned] recognises.
 func (m *Model) Elsewhere(ctx context.Context) error {
-	e, err := m.Clients.Elsewhere(ctx, m.reached())
+	e, err := m.Clients.Elsewhere(ctx, m.Reached())
 	switch {
 	case err != nil:
 		return err
@@ -125,8 +125,8 @@ func Unlearned(err error) bool {
 	return is
 }
 
-// reached lists the histories that the states have.
-func (m *Model) reached() (ids []uint32) {
+// Reached lists the histories that the states have.
+func (m *Model) Reached() (ids []uint32) {
 	for id := range uint32(m.ids.clients.Len()) {
 		ids = append(ids, m.ids.clients.Value(id+1).history)
 	}

@@ -43,7 +43,7 @@ func TestProbesAreNoReadings(t *testing.T) {
 	}
 	var read [2][]int64
 	for i := range read {
-		found, err := m.Clients.Thresholds(context.Background(), m.Servers, m.reached(), m.snapshots())
+		found, err := m.Clients.Thresholds(context.Background(), m.Servers, m.Reached(), m.snapshots())
 		if err != nil {
 			t.Fatal(err)
 		}
