@@ -57,6 +57,7 @@ func TestRefusals(t *testing.T) {
 		"a copy elsewhere":  {sends("COPY", "k", "l", "DB", 1, "REPLACE"), "the search can't follow COPY DB 1 of A at LINE: the search knows database 0 alone; keep everything in that"},
 		"an option of ZADD": {sends("ZADD", "k", "NEW", 1, "m"), "the search can't follow ZADD NEW of A at LINE: this option is not modelled; use others, or a script"},
 		"SCRIPT KILL":       {sends("SCRIPT", "KILL"), "the search can't follow SCRIPT KILL of A at LINE: it is about the server, not about a script; use SCRIPT LOAD, EXISTS or FLUSH"},
+		"INFO":              {sends("INFO"), "the search can't follow INFO of A at LINE: its reply isn't the same when the lock is run again from its beginning: it tells of more than keys and their values"},
 		"an order":          {before(twoMembers), "the search can't follow SMEMBERS of A at LINE: the order of its reply is Redis's own affair where there are several members; use SISMEMBER or SCARD"},
 		"in a script": {runs(`return redis.call(ARGV[1], KEYS[1])`, "spop"),
 			"the search can't follow SPOP in a script of A at LINE: its reply is drawn at random, not a function of the key; use a command that names the member or field"},

@@ -26,6 +26,9 @@ func rehearse(b *Bounds) (v Vacuity, err error) {
 	defer func() { err = errors.Join(err, w.Close()) }()
 	alone, err := solo.Play(w, cfg)
 	if u := (*solo.Unsteady)(nil); errors.As(err, &u) {
+		if u.Command != "" {
+			return v, &unfit.Refusal{Client: u.Client, What: u.Command, Why: solo.OfMore, Source: u.Source}
+		}
 		return v, &behaviour.Nondeterminism{Client: u.Client, Once: u.Once, Again: u.Again, Source: u.Source}
 	}
 	if a := (*solo.Astray)(nil); errors.As(err, &a) {

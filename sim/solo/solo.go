@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"lockstep/sim"
 	"lockstep/sim/trace"
@@ -97,13 +98,20 @@ const OutOfTime = "virtual time doesn't reach it, so nothing of what it does lat
 type Unsteady struct {
 	Client      string       // its name
 	Once, Again string       // what differs, in words
+	Command     string       // the command's name, if the lock does the same and a server's reply differs
 	Source      trace.Source // the line of the second, if it is known
 }
 
 // Error names the client and what it did.
 func (u *Unsteady) Error() string {
+	if u.Command != "" {
+		return fmt.Sprintf("%s of %s: %s", u.Command, u.Client, OfMore)
+	}
 	return fmt.Sprintf("the lock doesn't do the same when it is run again from its beginning: first %s goes on with %s, and then with %s", u.Client, u.Once, u.Again)
 }
+
+// OfMore says what is wrong with a command that is replied to in another way when all is run again.
+const OfMore = "its reply isn't the same when the lock is run again from its beginning: it tells of more than keys and their values"
 
 // steady fails with [Unsteady] if two runs of one schedule differ.
 func steady(once, again *trace.Trace) error {
@@ -123,7 +131,11 @@ func steady(once, again *trace.Trace) error {
 		if a, b := text(once, n), text(again, n); a != b {
 			u := &Unsteady{Once: a, Again: b}
 			if t := again; n < len(t.Events) {
-				u.Client, u.Source = t.Actor(&t.Events[n]), t.Events[n].Source
+				e := &t.Events[n]
+				u.Client, u.Source = t.Actor(e), e.Source
+				if e.Kind == trace.KindExecute && n < len(once.Events) && slices.Equal(e.Args, once.Events[n].Args) {
+					u.Client, u.Command = t.Clients[e.Client], strings.ToUpper(e.Args[0])
+				}
 			} else {
 				u.Client = once.Actor(&once.Events[n])
 			}
