@@ -128,8 +128,8 @@ func (w *World) acks(master *redis.Node) int {
 }
 
 // waits handles a WAIT, which miniredis would answer with 0 at once, and reports whether m
-// was one. The WAIT asks for all of the master's writes so far. Redis asks only for those
-// of the client: the same, as long as one client writes at a time.
+// was one. The WAIT asks for all of the master's writes so far. Redis asks only for those up to
+// the last command of the connection, see docs/fidelity.md.
 func (w *World) waits(n *redis.Node, p *redis.Peer, m *message) bool {
 	if !isWait(m.args) || w.cfg.Replicas == 0 || p.Queues {
 		return false
