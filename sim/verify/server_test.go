@@ -149,6 +149,55 @@ func TestWaitOutlastsItsTimeout(t *testing.T) {
 	}
 }
 
+// A real WAIT asks for the replicas that have what its master had written at the connection's last command.
+func TestWaitIsOfItsConnection(t *testing.T) {
+	l := ownLab(t)
+	var pair [2]*server
+	for i := range pair {
+		var err error
+		if pair[i], err = l.newServer(false, true, trace.Epoch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	master, replica := pair[0], pair[1]
+	var conns [2]*conn
+	for i := range conns {
+		var err error
+		if conns[i], err = master.dial(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	idle, writer := conns[0], conns[1]
+	_, err1 := idle.ask("PING")
+	err2 := replica.follow(master)
+	err3 := replica.catchUp(master) // from here on nothing reaches the replica
+	if err := firstOf(err1, err2, err3); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		by   *conn
+		args []string
+		want string
+	}{
+		{writer, []string{"SET", "k", "v"}, "OK"},
+		{idle, []string{"WAIT", "1", "0"}, "1"},
+	} {
+		if reply, err := tc.by.ask(tc.args...); err != nil || resp.Text(reply) != tc.want {
+			t.Fatalf("%q: %s, want %s; %v", tc.args, resp.Text(reply), tc.want, err)
+		}
+	}
+	if err := writer.send("WAIT", "1", "0"); err != nil {
+		t.Fatal(err)
+	}
+	err := until("the writer's WAIT blocks", func() (bool, error) {
+		blocked, err := master.info("clients", "blocked_clients")
+		return blocked == "1", err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 func TestEverysecIsReplayedWithoutItsOwnFsync(t *testing.T) {
 	s := ownServer(t, true)
 	reply, err := s.ask("CONFIG", "GET", "appendfsync")
