@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 )
 
@@ -318,6 +319,7 @@ test.yaml:11: unknown lock "setpx-lau"; did you mean "setpx-lua"?`},
 
 // Inputs that the parser could choke on: each is refused, with a line, and soon.
 func TestExcesses(t *testing.T) {
+	testenv.LongRaced(t)
 	for _, tt := range []struct{ name, yaml, want string }{
 		{"ten megabytes", strings.Repeat("x", 10<<20), "1: the file has more than 65536 bytes, the most that a scenario can have"},
 		{"ten megabytes of steps", in(strings.Repeat("  - wait: 1s\n", 800_000)), "1: the file has more than 65536 bytes, the most that a scenario can have"},

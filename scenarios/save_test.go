@@ -142,6 +142,7 @@ func kept(t *testing.T, v *explore.Counterexample) string {
 
 // A move that the language of scenarios can't express is refused, not left out.
 func TestFromScheduleRefuses(t *testing.T) {
+	testenv.LongRaced(t)
 	r := searched(t, "setpx-lua", only(explore.Restart), nil)
 	for _, tt := range []struct {
 		change func(*sim.Schedule)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/testenv"
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -368,6 +369,7 @@ func TestWordsForTheHolder(t *testing.T) {
 
 // Under late-release, B is said not to have had the lock only where that is so.
 func TestWhoHasHadNothingReleasesNothing(t *testing.T) {
+	testenv.LongRaced(t)
 	told := 0
 	eachNote(t, func(at cell, tl *timeline.Timeline, words string, from, until int) {
 		if strings.HasPrefix(words, "B has not had the lock") || strings.HasPrefix(words, "B has not got the lock") {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 )
 
@@ -169,6 +170,7 @@ func TestVariantsThatThereAreNot(t *testing.T) {
 
 // With jitter a split vote heals under every seed.
 func TestJitterHeals(t *testing.T) {
+	testenv.LongRaced(t)
 	split := found(t, "split-vote.jitter")
 	for seed := range uint64(30) {
 		tr, err := split.Run(strategy(t, "redlock"), seed)

@@ -153,6 +153,7 @@ func TestWordsDontAnswerQuestions(t *testing.T) {
 
 // The readers of the built-in scripts are told nothing that is for a script's author: of its positions and steps.
 func TestReadersAreToldNothingForAuthors(t *testing.T) {
+	testenv.LongRaced(t)
 	authors := regexp.MustCompile(`stands at|does not get to|window|script|there is no n\d|it leaves|its program|"[a-z]+ ?[a-z0-9]*"`)
 	told := map[string]bool{}
 	eachNote(t, func(at cell, tl *timeline.Timeline, words string, from, _ int) {

@@ -147,6 +147,7 @@ func TestWaysThroughTheRooms(t *testing.T) {
 // Esc from a run that was named on the command line leads to its cell of the matrix, and from there to
 // the door.
 func TestEscFromTheCommandLine(t *testing.T) {
+	testenv.LongRaced(t)
 	own, err := scenarios.Load("../docs/example.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -315,6 +316,7 @@ func openLocks(t testing.TB, strategy string) *tuitest.App {
 // A game that is reopened has its moves and hints again; a search that is reopened has its
 // findings.
 func TestWhatWasLeftStays(t *testing.T) {
+	testenv.LongRaced(t)
 	a := openLocks(t, "naive-del")
 	a.Press("b 1 enter up up up")
 	left := a.View()

@@ -207,6 +207,7 @@ func TestSearches(t *testing.T) {
 
 // TestExtends: redis-py extends its lease, and one reply is lost.
 func TestExtends(t *testing.T) {
+	testenv.LongRaced(t)
 	t.Parallel()
 	r := search(t, languages[0].start(t), func(b *explore.Bounds) {
 		b.Extend, b.Cycles = true, 1

@@ -117,6 +117,7 @@ func crashes(b *explore.Bounds) { b.Cycles, b.Faults[explore.Pause] = 1, 0 }
 func pauses(b *explore.Bounds) { b.Cycles, b.Faults[explore.Crash] = 1, 0 }
 
 func TestALibraryHolds(t *testing.T) {
+	testenv.LongRaced(t)
 	var states []int64
 	for range 2 {
 		r := locktest.Holds(t, bubble.Strategy(t, library(1, nil)), crashes)

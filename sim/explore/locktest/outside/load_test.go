@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"lockstep/sim/explore/locktest/outside"
+	"lockstep/sim/testenv"
 )
 
 const fixtures = "lockstep/sim/explore/locktest/outside/testdata/"
@@ -15,6 +16,7 @@ const fixtures = "lockstep/sim/explore/locktest/outside/testdata/"
 // TestUnreadable: nothing is said of a program whose sources can't be read, or aren't those that it was built from;
 // and the error says which, and why.
 func TestUnreadable(t *testing.T) {
+	testenv.LongRaced(t)
 	here, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
