@@ -9,3 +9,8 @@ func (t *Timeline) CauseEvents(b Breach) (seqs []int, lost int) {
 	}
 	return seqs, lost
 }
+
+// Gone returns why there is no record before an event.
+func (t *Timeline) Gone(pos int) string {
+	return (&quiz{Timeline: t, s: t.NewState()}).gone(pos)
+}

@@ -8,8 +8,10 @@ import (
 	"testing"
 
 	"lockstep/scenarios"
+	"lockstep/sim/testenv"
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
+	"lockstep/strategies"
 )
 
 // courseRuns calls a test with each run of the course.
@@ -483,6 +485,65 @@ func TestEachQuestionOfAScriptIsAsked(t *testing.T) {
 			}
 			if want := strings.Count(script, "ask:"); asked != want {
 				t.Errorf("%s, %s: %d questions are asked, of %d", name, lock, asked, want)
+			}
+		}
+	}
+}
+
+// TestGoneIsOfTheRun: why there is no record is told of the run up to there. That nobody has stored one is said only where no event before has, and
+// whose record has gone only where there was one of that client's.
+func TestGoneIsOfTheRun(t *testing.T) {
+	owned := regexp.MustCompile(`\b([A-Z])'s record`)
+	checked := map[bool]int{}
+	for i, sc := range scenarios.All() {
+		for j, st := range strategies.All() {
+			if !testenv.Some(i*7+j, 12) {
+				continue
+			}
+			run, err := sc.Run(st, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tl, stored := timeline.New(run), map[string]bool{}
+			for pos := range tl.Last() + 1 {
+				if e := tl.Event(pos); e != nil && e.Node != trace.None {
+					if rec := tl.StateAt(pos).LockRecord(e.Node); rec != nil {
+						name := ""
+						if rec.Owner != trace.Nobody {
+							name = tl.Clients[rec.Owner.Client]
+						}
+						stored[name] = true
+					}
+				}
+				state := tl.StateAt(pos)
+				if slices.ContainsFunc(tl.Chapters, func(at int) bool { return at == pos }) && !slices.ContainsFunc(state.Primary, func(n int) bool { return state.LockRecord(n) != nil }) {
+					why := tl.Gone(pos)
+					checked[len(stored) > 0]++
+					if (why == "Nobody has stored one.") != (len(stored) == 0) {
+						t.Errorf("%s under %s at %d, where records of %v were stored: %s", st.Name, sc.Name, pos, stored, why)
+					}
+					for _, m := range owned.FindAllStringSubmatch(why, -1) {
+						if !stored[m[1]] {
+							t.Errorf("%s under %s at %d: %s", st.Name, sc.Name, pos, why)
+						}
+					}
+				}
+			}
+		}
+	}
+	if checked[true] == 0 || checked[false] == 0 {
+		t.Errorf("checked: %v", checked)
+	}
+}
+
+// Of several servers it is said by what the record of each has gone, be the last one a client's that never had the lock.
+func TestGoneFromSeveralServers(t *testing.T) {
+	tl := runOf(t, "redlock", "title: Tried\nsetup:\n  clients: {A: , B: }\nscript:\n  - say: A.\n  - run: A\n  - cut: {client: B, nodes: [n2, n3, n4, n5]}\n  - say: B.\n  - run: B\n    for: 2s\n  - wait: 1s\n  - ask: Whose record does Redis hold then?\n    answer: record\n")
+	for _, q := range tl.Questions() {
+		if q.Script {
+			t.Logf("%s %s %s", q.Text, q.Choices[q.Right], q.Why)
+			if !strings.Contains(q.Why, "removed A's record from n2, n3, n4 and n5 by ") || !strings.Contains(q.Why, "removed B's record from n1 at ") {
+				t.Errorf("%q", q.Why)
 			}
 		}
 	}

@@ -97,34 +97,98 @@ func (q *quiz) found(i, client int) string {
 	return fmt.Sprintf("Redis had %s record, since %s.", whose, trace.Brief(q.Events[rec.Written-1].At))
 }
 
-// gone is why Redis has no record before an event, as a sentence: the last event by which one went, or that a replica took over without it.
+// gone is why Redis has no record before an event, as a sentence: the last event by which one went, or that a replica took over without it;
+// of several servers, by what the last one of each went.
 func (q *quiz) gone(before int) string {
 	for i := before - 1; i >= 0 && len(q.s.Primary) == 1; i-- {
-		e := &q.Events[i]
 		if why := q.unreplicated(i); why != "" {
 			return why
 		}
-		if e.Node != q.StateAt(before).Primary[0] || !slices.ContainsFunc(e.Changes, func(c trace.Change) bool { return c.Key == q.Key && c.After == nil }) {
+		if q.Events[i].Node != q.StateAt(before).Primary[0] || !q.removes(i) {
 			continue // what only another server had is not asked about
 		}
-		whose := "the record"
-		if rec := q.StateAt(i).LockRecord(e.Node); rec != nil && rec.Owner != trace.Nobody {
-			whose = q.Clients[rec.Owner.Client] + "'s record"
-		}
-		if e.Kind == trace.KindReplicate && e.Ref > 0 { // the cause is the command that it follows
-			e = &q.Events[e.Ref-1]
-		}
+		whose, e := q.removed(i)
 		switch at := trace.Brief(e.At); {
 		case e.Kind == trace.KindExpire:
 			return fmt.Sprintf("%s expired at %s.", trace.Capital(whose), at)
 		case e.Kind == trace.KindExecute && e.Client != trace.None:
 			return fmt.Sprintf("%s's %s removed %s at %s.", q.Clients[e.Client], strings.ToUpper(e.Args[0]), whose, at)
 		default:
-			what, _, _ := strings.Cut(q.Text(e), "  [") // without the change, which is known
-			return fmt.Sprintf("At %s %s %s.", at, q.Actor(e), what)
+			return fmt.Sprintf("At %s %s %s.", at, q.Actor(e), q.unchanged(e))
 		}
 	}
-	return "Nobody has stored one."
+	return q.goneFromEach(before)
+}
+
+// removes reports whether the lock's record goes from a server at an event.
+func (q *quiz) removes(i int) bool {
+	return slices.ContainsFunc(q.Events[i].Changes, func(c trace.Change) bool { return c.Key == q.Key && c.After == nil })
+}
+
+// removed says whose record goes at an event, and by which: what a replica is sent has its cause in the command that it follows.
+func (q *quiz) removed(i int) (whose string, by *trace.Event) {
+	e := &q.Events[i]
+	whose = "the record"
+	if rec := q.StateAt(i).LockRecord(e.Node); rec != nil && rec.Owner != trace.Nobody {
+		whose = q.Clients[rec.Owner.Client] + "'s record"
+	}
+	if e.Kind == trace.KindReplicate && e.Ref > 0 {
+		e = &q.Events[e.Ref-1]
+	}
+	return whose, e
+}
+
+// unchanged is the text of an event without what it changes, which is known.
+func (q *quiz) unchanged(e *trace.Event) string {
+	what, _, _ := strings.Cut(q.Text(e), "  [")
+	return what
+}
+
+// goneFromEach says of each server by what its last record has gone before an event, and which have had none: those together that it has
+// happened to alike, with the instant of the last.
+func (q *quiz) goneFromEach(before int) string {
+	type loss struct {
+		what  string // with a verb, and a preposition for the servers
+		nodes []string
+		last  int // the event
+	}
+	var all []loss
+	never := loss{}
+	for n, name := range q.Nodes {
+		i := before - 1
+		for i >= 0 && (q.Events[i].Node != n || !q.removes(i)) {
+			i--
+		}
+		if i < 0 {
+			never.nodes = append(never.nodes, name)
+			continue
+		}
+		whose, e := q.removed(i)
+		what := fmt.Sprintf("%s was lost (%s) on", whose, q.unchanged(e))
+		switch {
+		case e.Kind == trace.KindExpire:
+			what = whose + " expired on"
+		case e.Kind == trace.KindExecute && e.Client != trace.None:
+			what = fmt.Sprintf("%s's %s removed %s from", q.Clients[e.Client], strings.ToUpper(e.Args[0]), whose)
+		}
+		at := slices.IndexFunc(all, func(l loss) bool { return l.what == what })
+		if at < 0 {
+			at, all = len(all), append(all, loss{what: what})
+		}
+		all[at].nodes, all[at].last = append(all[at].nodes, name), max(all[at].last, i)
+	}
+	if len(all) == 0 {
+		return "Nobody has stored one."
+	}
+	slices.SortFunc(all, func(a, b loss) int { return a.last - b.last })
+	var parts []string
+	for _, l := range all {
+		parts = append(parts, fmt.Sprintf("%s %s %s %s", l.what, trace.List(l.nodes), map[bool]string{true: "at", false: "by"}[len(l.nodes) == 1], trace.Brief(q.Events[l.last].At)))
+	}
+	if len(never.nodes) > 0 {
+		parts = append(parts, fmt.Sprintf("on %s nobody has stored one", trace.List(never.nodes)))
+	}
+	return trace.Capital(strings.Join(parts, "; ")) + "."
 }
 
 // unreplicated says of an event by which a replica took over that the record of the server before it had not come to it. It is empty for any
