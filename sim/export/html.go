@@ -185,7 +185,7 @@ type question struct {
 	Right   int      `json:"right"`
 	Why     string   `json:"why"`
 	Told    int      `json:"told,omitempty"` // of one of the script's: the position at which the answer is told to those, too, who haven't been asked
-	Then    string   `json:"then,omitempty"` // what it asks there, without its instant
+	Then    string   `json:"then,omitempty"` // what it asks there, of its moment, which is no later one there
 }
 
 // sign is an entry of the legend: a bar with a class, or a mark with a path.
@@ -334,7 +334,7 @@ func (d *drawing) film() *pageData {
 	for _, q := range questions {
 		asked := question{Pos: q.Pos, Until: q.Until, Text: q.Worded(q.Text, d.Now(q.Pos)), Lead: q.Lead, Choices: q.Choices, Right: q.Right, Why: q.Why}
 		if q.Script {
-			asked.Told, asked.Then = q.Said, q.Then
+			asked.Told, asked.Then = q.Said, q.Text
 		}
 		f.Questions = append(f.Questions, asked)
 	}

@@ -238,7 +238,11 @@ func writeNote(b *strings.Builder, n *Note) {
 func (t *Trace) writeAnswers(b *strings.Builder) {
 	for i := range t.Notes {
 		if n := &t.Notes[i]; n.Answer != "" {
-			fmt.Fprintf(b, "answer    %s %s\n", n.Prose(), n.Answer)
+			of := ""
+			if n.About != "verdict" {
+				of = fmt.Sprintf("at %s, before #%d: ", Brief(n.At), n.Seq)
+			}
+			fmt.Fprintf(b, "answer    %s%s %s\n", of, n.Prose(), n.Answer)
 		}
 	}
 }

@@ -486,7 +486,12 @@ func (z *Quiz) Carried(pos int) bool {
 }
 
 func (z *Quiz) worded(q *timeline.Question, pos int) string {
-	return q.Worded(draw.Either(z.stays && q.Spoken != "", q.Spoken, q.Text), z.run.Now(pos))
+	return q.Worded(z.text(q), z.run.Now(pos))
+}
+
+// text is a question with the moment that it is about, by numbers of events only where these are on the screen.
+func (z *Quiz) text(q *timeline.Question) string {
+	return draw.Either(z.stays && q.Spoken != "", q.Spoken, q.Text)
 }
 
 // said is the reader's answer to a question, or nothing.
@@ -571,9 +576,9 @@ func (z *Quiz) judge(t *draw.Paragraphs, q *timeline.Question, by *Teller) {
 }
 
 // untold is the answer to a script's question that nobody has answered. Who has come here by another way has never seen it asked: so
-// it is said which is which, and where it was asked.
+// it is said which is which.
 func (z *Quiz) untold(q *timeline.Question) string {
-	return z.stated(q, "Question passed at "+trace.Brief(z.run.When(q.Pos))+": ", "Answer: "+rightOf(q))
+	return z.stated(q, "Question passed: ", "Answer: "+rightOf(q))
 }
 
 // truth is a question with its right answer.
@@ -582,11 +587,8 @@ func (z *Quiz) truth(q *timeline.Question) string { return z.stated(q, "", right
 // rightOf is the right answer as a sentence.
 func rightOf(q *timeline.Question) string { return trace.Capital(q.Choices[q.Right]) + "." }
 
-// stated is a question, after a word for it, with what is said of its answer, after its instant where the screen shows an earlier one.
+// stated is a question, after a word for it, with what is said of its answer. It has the moment that it is about: the answer may be another
+// one at that at which it was asked, or at which it is told.
 func (z *Quiz) stated(q *timeline.Question, question, answer string) string {
-	text := question + draw.Either(q.Then != "", q.Then, q.Text) + " " + answer
-	if q.At > z.run.Now(q.Said) {
-		return "(at " + trace.Brief(q.At) + ") " + text
-	}
-	return text
+	return question + z.text(q) + " " + answer
 }
