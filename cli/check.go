@@ -78,12 +78,12 @@ func (x *checking) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if len(files) == 1 {
-		return x.one(cmd, files[0])
+		return x.one(cmd, files[0], tryout.Listed{})
 	}
-	came := map[int]int{}
+	came, listed := map[int]int{}, tryout.Listed{}
 	worst := exitOK
 	for _, path := range files {
-		status := statusOf(x.one(cmd, path), cmd.ErrOrStderr())
+		status := statusOf(x.one(cmd, path, listed), cmd.ErrOrStderr())
 		came[status]++
 		worst = max(worst, status)
 	}
@@ -93,13 +93,13 @@ func (x *checking) run(cmd *cobra.Command, args []string) error {
 	return exit(worst)
 }
 
-func (x *checking) one(cmd *cobra.Command, path string) error {
+func (x *checking) one(cmd *cobra.Command, path string, listed tryout.Listed) error {
 	check, err := tryout.Of(path)
 	if err != nil {
 		return err
 	}
 	if check != nil {
-		met, err := check(unbroken(cmd.OutOrStdout()), path)
+		met, err := check(unbroken(cmd.OutOrStdout()), path, listed)
 		if err == nil && !met {
 			err = exit(exitOccurred)
 		}

@@ -248,6 +248,20 @@ expect:
 	}
 }
 
+// TestCheckNowOfOneInstant: a question is asked before what decides it, be that in the same instant, and so "now" is wrong there, too.
+func TestCheckNowOfOneInstant(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "my.yaml")
+	text := "title: x\nscript:\n  - say: A takes the lock.\n  - run: A\n    to: work\n  - say: Redis runs out of memory.\n  - evict: n1\n" +
+		"  - ask: Whose record does Redis hold now?\n    answer: record\n  - run: A\nexpect:\n  - {verdict: ok, under: [setpx-lua], because: x}\n"
+	if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, _, _ := run(t, "", "check", script)
+	if want := `:8: this question says "now"; it is asked at 2ms, before what happens in that instant, while its answer is about the moment after that. `; !strings.Contains(out, want) {
+		t.Errorf("not %q in\n%s", want, out)
+	}
+}
+
 // TestCheckNowOfSeveralLocks: the wording that is proposed for a question has to be true under every lock of the script, and a refusal is
 // said to be no error.
 func TestCheckNowOfSeveralLocks(t *testing.T) {
@@ -286,15 +300,17 @@ expect:
 	}
 }
 
-// TestCheckOpenQuestions: of two questions at one place of which neither can wait for the other's answer the author is told, and told what
-// to do; one that can wait is none of these. What follows words under some of the locks only is listed below them.
-func TestCheckOpenQuestions(t *testing.T) {
+// TestCheckQuestionsTogether: questions stand at one place, of which one is for the verdict, without a word of advice. What follows words under
+// some of the locks only is listed below them, once for a script and its playlist, and what to do about it.
+func TestCheckQuestionsTogether(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "my.yaml")
 	text := `title: x
 setup:
   clients: {A: , B: {work: 5s}}
 script:
   - say: A is paused at its release, and B comes.
+  - ask: What is the worst that comes of this?
+    answer: verdict
   - run: A
     to: before release last
   - wait: 12s
@@ -302,35 +318,37 @@ script:
     to: work
   - ask: Whose record is it?
     answer: record
-  - say: Now A's DEL removes B's record.
-STEP
-  - ask: Who believes?
+  - say: A's release arrives.
+  - run: A
+  - ask: Who believes that it has it then?
     answer: holders
+  - ask: Whose is it then?
+    answer: record
   - run: [A, B]
 expect:
   - {verdict: FR, under: [naive-del], because: x}
   - {verdict: ok, under: [setpx-lua], because: x}
 `
-	for step, want := range map[string]bool{"  - run: A": false, "  - run: A\n  - ask: Whose is it then?\n    answer: record": true} {
-		written := strings.Replace(text, "STEP", step, 1)
-		if err := os.WriteFile(script, []byte(written), 0o600); err != nil {
+	playlist := filepath.Join(filepath.Dir(script), "talk.txt")
+	for path, text := range map[string]string{script: text, playlist: "naive-del my.yaml\nsetpx-lua my.yaml\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		out, errs, status := run(t, "", "check", script)
-		if got := strings.Contains(out, "this question is asked right after"); got != want || status != 0 || errs != "" {
-			t.Errorf("exit status %d, two at once: %t\n%s%s", status, got, out, errs)
+	}
+	out, errs, status := run(t, "", "check", script, playlist)
+	if status != 0 || errs != "" || strings.Count(out, "~ ") != 1 {
+		t.Errorf("exit status %d\n%s%s", status, out, errs)
+	}
+	for _, want := range []string{
+		"    " + script + ":15: \"A's release arrives.\"\n      naive-del: FR: A's DEL removes B's record\n      setpx-lua: A's release fails: ",
+		"    Read them: if they are true under each lock, nothing is to be done. ",
+	} {
+		if strings.Count(out, want) != 1 {
+			t.Errorf("not once %q in\n%s", want, out)
 		}
-		if !want {
-			continue
-		}
-		for _, want := range []string{"    " + script + ":13: \"Now A's DEL removes B's record.\"\n      naive-del: FR: A's DEL removes B's record\n      setpx-lua: A's release fails: "} {
-			if !strings.Contains(out, want) {
-				t.Errorf("not %q in\n%s", want, out)
-			}
-		}
-		if strings.Contains(out, ":5: \"") {
-			t.Errorf("words after which the same happens are listed:\n%s", out)
-		}
+	}
+	if strings.Contains(out, ":5: \"") {
+		t.Errorf("words after which the same happens are listed:\n%s", out)
 	}
 }
 

@@ -12,10 +12,10 @@ import (
 	"lockstep/sim/trace"
 )
 
-// now is a word of a question that means the instant at which it is asked, and not the one that its answer is about.
+// now is a word of a question that means the moment at which it is asked, and not the one that its answer is about.
 var now = regexp.MustCompile(`(?i)\bnow\b`)
 
-// late is a question of a script that says "now", where that is not the instant that its answer is about, in a run under a lock.
+// late is a question of a script that says "now", in a run under a lock: it is asked before what decides it, be that in the same instant.
 type late struct {
 	where, lock     string
 	asked, answered time.Duration
@@ -30,55 +30,11 @@ func lates(s *scenarios.Scenario, t *trace.Trace) (all []late) {
 			continue
 		}
 		asked, answered := run.When(q.Pos), run.When(q.Until)
-		if n := noteOf(t, q.Note); n != nil && n.About != "verdict" && asked != answered && now.MatchString(n.Text) {
+		if n := noteOf(t, q.Note); n != nil && n.About != "verdict" && now.MatchString(n.Text) {
 			all = append(all, late{s.NoteAt(q.Note), t.Strategy, asked, answered, lastDone(run, q.Pos, q.Until)})
 		}
 	}
 	return all
-}
-
-// questions are those of scripts, in one run or several, that an audience would misunderstand, or that it would be asked all at once.
-type questions struct {
-	late  []late
-	crowd []crowd
-}
-
-func (q *questions) add(more questions) {
-	q.late, q.crowd = append(q.late, more.late...), append(q.crowd, more.crowd...)
-}
-
-// advice says what their author can do.
-func (q *questions) advice() []string { return append(advise(q.late), adviseApart(q.crowd)...) }
-
-// crowd is a question of a script that is asked while another one is open, which is asked at the same words, in a run under a lock.
-type crowd struct {
-	where, before, lock string // of this question, of the other one; the lock
-}
-
-// crowds are such questions of a run.
-func crowds(s *scenarios.Scenario, t *trace.Trace) (all []crowd) {
-	for _, pair := range timeline.New(t).Crowded() {
-		all = append(all, crowd{s.NoteAt(pair[1].Note), s.NoteAt(pair[0].Note), t.Strategy})
-	}
-	return all
-}
-
-// adviseApart says of each question that is asked while another one is open where to put it.
-func adviseApart(all []crowd) (lines []string) {
-	for len(all) > 0 {
-		first := all[0]
-		same := func(c crowd) bool { return c.where == first.where && c.before == first.before }
-		var locks []string
-		for _, c := range all {
-			if same(c) && !slices.Contains(locks, c.lock) {
-				locks = append(locks, c.lock)
-			}
-		}
-		all = slices.DeleteFunc(all, same)
-		lines = append(lines, fmt.Sprintf("%s: under %s this question is asked right after the one at %s, before that is answered: the class has two open at once. "+
-			"Move this \"ask\" below a later step, and put a \"say\" above that step.", first.where, trace.List(locks), first.before))
-	}
-	return lines
 }
 
 // deeds are what a client has done or suffered after an event, behind its name.
@@ -110,6 +66,9 @@ func advise(all []late) (lines []string) {
 		of := slices.DeleteFunc(slices.Clone(all), func(l late) bool { return l.where != first.where })
 		all = slices.DeleteFunc(all, func(l late) bool { return l.where == first.where })
 		instants, done := apart(of, func(l *late) string {
+			if l.asked == l.answered {
+				return fmt.Sprintf("it is asked at %s, before what happens in that instant, while its answer is about the moment after that", trace.Brief(l.asked))
+			}
 			return fmt.Sprintf("it is asked at %s, while its answer is about %s", trace.Brief(l.asked), trace.Brief(l.answered))
 		}), apart(of, func(l *late) string { return either(l.done, "nothing has happened") })
 		text := fmt.Sprintf("%s: this question says \"now\"; %s. ", first.where, instants)

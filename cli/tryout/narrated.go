@@ -60,9 +60,20 @@ func happening(run *timeline.Timeline, from, to int) (all []string) {
 	return all
 }
 
-// compared lists, for words that are told under several locks, what happens after them under some of these only. Whether
-// words are true no program can tell.
-func compared(all []passage) (text string) {
+// Listed are the words, by their places, that have been listed with what happens after them, and the locks of these lists: of a script and
+// a playlist that shows it, each is listed once.
+type Listed map[string][]string
+
+// adds notes that words are listed under locks, and reports whether that is new.
+func (l Listed) adds(where string, under []string) bool {
+	fresh := slices.ContainsFunc(under, func(lock string) bool { return !slices.Contains(l[where], lock) })
+	l[where] = append(l[where], under...)
+	return fresh
+}
+
+// compared lists, for words that are told under several locks, what happens after them under some of these only, unless that has been listed
+// before. Whether words are true no program can tell.
+func compared(all []passage, listed Listed) (text string) {
 	for i := range all {
 		first := &all[i]
 		same := slices.DeleteFunc(slices.Clone(all[i:]), func(p passage) bool { return p.where != first.where })
@@ -81,7 +92,11 @@ func compared(all []passage) (text string) {
 				locks[at] += ", " + p.lock
 			}
 		}
-		if len(lines) < 2 {
+		var under []string
+		for _, p := range same {
+			under = append(under, p.lock)
+		}
+		if len(lines) < 2 || !listed.adds(first.where, under) {
 			continue
 		}
 		text += fmt.Sprintf("    %s: %q\n", first.where, suggest.Clip(first.words))
@@ -89,8 +104,9 @@ func compared(all []passage) (text string) {
 			text += fmt.Sprintf("      %s: %s\n", locks[j], lines[j])
 		}
 	}
-	if text != "" {
-		text = "  ~ whether words are true under each lock can't be checked. What happens after these differs; see that they hold under each, or give them \"under\":\n" + text
+	if text == "" {
+		return ""
 	}
-	return text
+	return "  ~ no program can tell whether words are true. What happens after these differs between the locks:\n" + text +
+		"    Read them: if they are true under each lock, nothing is to be done. Else put the words under the locks of which they are true: \"under: [" + all[0].lock + "]\" below the \"say\".\n"
 }

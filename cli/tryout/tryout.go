@@ -20,8 +20,8 @@ import (
 	"lockstep/strategies"
 )
 
-// Check checks a file. It reports whether all is as the file expects it.
-type Check func(out io.Writer, path string) (met bool, err error)
+// Check checks a file, one of several of which the same is listed once. It reports whether all is as the file expects it.
+type Check func(out io.Writer, path string, listed Listed) (met bool, err error)
 
 // kinds are the files that can be checked, for the user of one that can't be.
 const kinds = "a script (its name ends in .yaml), a playlist (each line is a lock and a scenario, as in lockstep present --help) or a certificate (which lockstep explore --certificate writes)"
@@ -106,7 +106,7 @@ func beginning(path string) (string, error) {
 
 // Playlist makes the runs of a playlist, and prints for each whether its verdict is the one that its script expects, and the notes for
 // the script's author.
-func Playlist(out io.Writer, path string) (met bool, err error) {
+func Playlist(out io.Writer, path string, listed Listed) (met bool, err error) {
 	list, err := scenarios.LoadPlaylist(path)
 	if err != nil {
 		return false, err
@@ -116,7 +116,7 @@ func Playlist(out io.Writer, path string) (met bool, err error) {
 		title = fmt.Sprintf("%q, ", list.Title)
 	}
 	said, met := fmt.Sprintf("%s: %s%d to present\n", path, title, len(list.Showings)), true
-	var asked questions
+	var asked []late
 	var words []passage
 	for _, s := range list.Showings {
 		c, err := came(s.Scenario, s.Strategy, s.Strategy.Name+" "+s.Scenario.Name)
@@ -124,19 +124,19 @@ func Playlist(out io.Writer, path string) (met bool, err error) {
 			return false, err
 		}
 		said, met = said+c.text, met && c.met
-		asked.add(c.asked)
+		asked = append(asked, c.asked...)
 		words = append(words, c.words...)
 		if !c.met {
 			said += fmt.Sprintf("    lockstep check %s prints the lines that expect what came\n", s.Scenario.Name)
 		}
 	}
-	_, err = io.WriteString(out, said+notes(asked.advice(), "  ")+compared(words))
+	_, err = io.WriteString(out, said+notes(advise(asked), "  ")+compared(words, listed))
 	return met, err
 }
 
 // Script finds the script of a name as it can be run: a file with all its variants, or one of its variants. It prints for each lock of which
 // something is expected whether the verdict is that, and the notes for the script's author, and reports whether all are as expected.
-func Script(out io.Writer, name string) (met bool, err error) {
+func Script(out io.Writer, name string, listed Listed) (met bool, err error) {
 	s, err := scenarios.Find(name)
 	if err != nil {
 		return false, err
@@ -144,7 +144,7 @@ func Script(out io.Writer, name string) (met bool, err error) {
 	met = true
 	text := ""
 	for _, s := range append([]*scenarios.Scenario{s}, s.Variants()...) {
-		said, as, err := try(s)
+		said, as, err := try(s, listed)
 		if err != nil {
 			return false, err
 		}
@@ -155,9 +155,9 @@ func Script(out io.Writer, name string) (met bool, err error) {
 }
 
 // try says what came of a scenario under each lock of which it expects something.
-func try(s *scenarios.Scenario) (text string, met bool, err error) {
+func try(s *scenarios.Scenario, listed Listed) (text string, met bool, err error) {
 	text, met = fmt.Sprintf("%s: %q\n", s.Name, s.Title), true
-	var asked questions
+	var asked []late
 	var words []passage
 	var all []entry
 	for _, name := range scenarios.StrategyNames() {
@@ -173,10 +173,10 @@ func try(s *scenarios.Scenario) (text string, met bool, err error) {
 			return "", false, err
 		}
 		text, met, all = text+c.text, met && c.met, append(all, entryOf(s, name, c.verdict))
-		asked.add(c.asked)
+		asked = append(asked, c.asked...)
 		words = append(words, c.words...)
 	}
-	text += notes(asked.advice(), "  ") + compared(words)
+	text += notes(advise(asked), "  ") + compared(words, listed)
 	if len(all) == 0 {
 		text += fmt.Sprintf("  can be run. It expects nothing of any lock, so there is nothing to compare: lockstep run LOCK %s --plain shows what comes of one.\n", s.Name)
 		if lines := expectable(s); lines != "" {
@@ -202,7 +202,7 @@ type outcome struct {
 	text    string
 	met     bool // it is as expected
 	verdict trace.Verdict
-	asked   questions // those in it of which its author has to hear
+	asked   []late    // the questions in it of which its author has to hear
 	words   []passage // of the script, with what happens after them
 }
 
@@ -240,7 +240,7 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string) (outcome,
 	if steps, _ := t.Missed(); steps > 0 { // an ok of a run in which the fault did not happen is no praise
 		verdict += fmt.Sprintf("; but %d of the script's steps had no effect, or another than they ask for", steps)
 	}
-	return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict) + notes(lines, "    "), met: met, verdict: t.Verdict(), asked: questions{lates(s, t), crowds(s, t)}, words: passages(s, t)}, nil
+	return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict) + notes(lines, "    "), met: met, verdict: t.Verdict(), asked: lates(s, t), words: passages(s, t)}, nil
 }
 
 // moreReplicas says that a lock has more replicas than its script asks for: the words of the script may be of fewer.

@@ -8,7 +8,8 @@ import (
 
 // inTurn has the script's questions that stand at one place asked one after another, as far as that gives no answer away: each
 // is asked where the one before it is answered. The first is the one that is answered first. One whose answer is on the
-// screen by then stays where it is: it is asked right after the one before it.
+// screen by then stays where it is: it is asked right after the one before it, and carried along while others are asked and answered, as one
+// for the verdict always is.
 func (q *quiz) inTurn() {
 	for i := range q.all {
 		at := q.all[i].Pos
@@ -61,14 +62,3 @@ func (q *quiz) decides(asked *Question, pos int) bool {
 
 // record reports whether a question asks for the records, and not for who believes to hold the lock.
 func (q *Question) record() bool { return q.about == "record" }
-
-// Crowded are the questions of a script that are asked while another one of the same place is open: the later one of each two, and that.
-func (t *Timeline) Crowded() (pairs [][2]Question) {
-	all := t.Questions()
-	for i := range all {
-		if before := slices.IndexFunc(all[:i], func(o Question) bool { return o.Script && o.Pos == all[i].Pos }); all[i].Script && before >= 0 {
-			pairs = append(pairs, [2]Question{all[before], all[i]})
-		}
-	}
-	return pairs
-}
