@@ -501,11 +501,9 @@ func (p *Player) nextChapter() {
 
 // Retreat goes back by one key, to where Advance has stopped before. It reports whether there was any such place.
 func (p *Player) Retreat() bool {
-	if p.Run == nil || p.Pos == 0 {
-		return false
-	}
-	if p.quiz.GoBack(p.Pos) {
-		return true
+	back := p.Run != nil && p.quiz.GoBack(p.Pos)
+	if back || p.Run == nil || p.Pos == 0 {
+		return back
 	}
 	p.goTo(p.quiz.PreviousTold(p.Pos, p.forClass()))
 	return true

@@ -56,7 +56,7 @@ func (p *Player) guess(choice int) {
 	case q == nil:
 		p.Notice = "No question is open here."
 		if past := p.quiz.Passed(p.Pos); past != nil {
-			p.Notice = "No question is open here. One was asked at " + trace.Brief(p.Run.When(past.Pos)) + ": " + p.Keys.Previous.Help().Key + " and " + p.Keys.Back.Help().Key + " go back to it."
+			p.Notice = "No question is open here. One was asked at " + trace.Brief(p.Run.When(past.Pos)) + ": " + p.Keys.PageUp.Help().Key + " goes back to it."
 		}
 	default:
 		p.quiz.Answer(p.Pos, choice-1)

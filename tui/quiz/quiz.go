@@ -20,6 +20,7 @@ type Quiz struct {
 	all     []timeline.Question
 	guesses map[id]int   // the choice, or None to be shown the answer
 	on      map[int]int  // by position: how often the reader has gone on there to a further answer
+	turns   map[int]int  // by position: how often the reader has gone on there without leaving it
 	behind  map[int]bool // the positions at which the reader has gone on to the words behind the question
 	seen    int          // the last position that has been on the screen
 	stays   bool         // for a room: each is asked up to its answer, and not only where it is asked first; and without numbers of events
@@ -42,7 +43,7 @@ func Of(run *timeline.Timeline) *Quiz {
 
 // Without is a run in which nothing is asked.
 func Without(run *timeline.Timeline) *Quiz {
-	return &Quiz{run: run, guesses: map[id]int{}, on: map[int]int{}, behind: map[int]bool{}}
+	return &Quiz{run: run, guesses: map[id]int{}, on: map[int]int{}, turns: map[int]int{}, behind: map[int]bool{}}
 }
 
 // All are the questions, in the order of asking.
@@ -124,13 +125,47 @@ func (z *Quiz) Turned(pos int) bool {
 	return z.stays && n > 0 && z.on[pos] >= n
 }
 
-// GoBack has the reader go back at a position, from a question to the answers before it, and reports whether that was so.
+// GoBack has the reader go back at a position, from a question to one before it that was passed there, or to the answers before it, and from
+// the words behind a question to that. It reports whether there was any of these.
 func (z *Quiz) GoBack(pos int) bool {
-	if !z.Turned(pos) {
+	back := z.passedBefore(pos)
+	switch {
+	case back != nil:
+		delete(z.guesses, idOf(back))
+	case z.Turned(pos):
+		z.on[pos] = len(z.due(pos)) - 1
+	case z.stays && z.behind[pos]:
+		z.behind[pos] = false
+		if q := z.At(pos); q != nil && z.awaits(q) {
+			delete(z.guesses, idOf(q))
+		}
+	default:
 		return false
 	}
-	z.on[pos] = len(z.due(pos)) - 1
+	z.turns[pos] = max(z.turns[pos]-1, 0)
 	return true
+}
+
+// passedBefore is, for a room, the last question that was asked at a position before the one at hand and was passed, or nil.
+func (z *Quiz) passedBefore(pos int) (last *timeline.Question) {
+	at := z.At(pos)
+	for i := range z.all {
+		switch q := &z.all[i]; {
+		case q == at || !z.stays || q.Pos > pos:
+			return last
+		case q.Pos == pos && z.answered(q) && z.said(q) == "":
+			last = q
+		}
+	}
+	return last
+}
+
+// Turn tells the screens apart that a reader has gone on to at a position, behind its number: nothing, b, c, ...
+func (z *Quiz) Turn(pos int) string {
+	if n := z.turns[pos]; n > 0 {
+		return " " + string(rune('a'+min(n, 'z'-'a')))
+	}
+	return ""
 }
 
 // Said are the script's words at a position. Those behind a question that is asked among them wait until the reader goes on.
@@ -158,6 +193,7 @@ func (z *Quiz) Told(pos int, class bool) []trace.Note {
 // GoOn has the reader go on at a position, which gives up the question at hand. It reports whether there is more to tell at the
 // position itself: a further answer, a further question, or words behind a question.
 func (z *Quiz) GoOn(pos int) (more bool) {
+	defer func() { z.turns[pos] += draw.Either(more, 1, 0) }()
 	if z.More(pos) {
 		z.on[pos]++
 		return true
@@ -222,10 +258,11 @@ func (z *Quiz) shown(q *timeline.Question) bool {
 	return !z.stays && z.said(q) == "" && z.seen >= q.Until
 }
 
-// awaits reports whether a question that was passed still takes an answer.
+// awaits reports whether a question that was passed still takes an answer. In a room it does wherever it is on the screen: one key too many takes
+// it from the class, and one back gives it back, though its answer has been shown.
 func (z *Quiz) awaits(q *timeline.Question) bool {
 	guess, answered := z.guesses[idOf(q)]
-	return answered && guess == None && z.seen < q.Until
+	return answered && guess == None && (z.stays || z.seen < q.Until)
 }
 
 // GivenUp reports whether the question at a position was passed without an answer of the reader's.
@@ -249,10 +286,10 @@ func (z *Quiz) Answer(pos, choice int) {
 	}
 }
 
-// Passed is the last question that was asked before a position and has no answer, or nil.
+// Passed is the last question that was asked before a position and takes an answer where it was asked, or nil.
 func (z *Quiz) Passed(pos int) *timeline.Question {
 	for i := len(z.all) - 1; i >= 0; i-- {
-		if q := &z.all[i]; q.Pos < pos && !z.answered(q) {
+		if q := &z.all[i]; q.Pos < pos && (!z.answered(q) || z.awaits(q)) {
 			return q
 		}
 	}
