@@ -43,7 +43,7 @@ func TestTwoBelieversShoutOnlyWhereTheyClash(t *testing.T) {
 	}
 	loud := timeline.New(tuitest.RealRun(t, "naive-del", "late-release"))
 	last := 1 + loud.Breaches[slices.IndexFunc(loud.Breaches, func(b timeline.Breach) bool { return b.Code == trace.OV })].Pos
-	if l, band := Holders(loud, last, loud.StateAt(last), 120); !strings.Contains(tuitest.LineText(l), "!! OVERLAPPING CRITICAL SECTIONS !!") || band != draw.Alarm {
+	if l, band := Holders(loud, last, loud.StateAt(last), 120); !strings.Contains(tuitest.LineText(l), "!! STILL OVERLAPPING CRITICAL SECTIONS !!") || band != draw.Alarm {
 		t.Errorf("two inside: %q", tuitest.LineText(l))
 	}
 	if two == 0 {

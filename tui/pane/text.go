@@ -143,7 +143,8 @@ func Holders(r *timeline.Timeline, pos int, s *trace.State, width int) (draw.Lin
 	if clash := r.Clash(pos); clash != "" && s.Believers() > 1 {
 		name, k, band := " !! "+clash+" !!  ", draw.Breach, draw.Plain
 		if len(failures(all)) > 0 {
-			k, band = draw.Alarm, draw.Alarm
+			told := slices.ContainsFunc(all, func(b timeline.Breach) bool { return strings.HasPrefix(clash, strings.ToUpper(b.Code.Name())) })
+			name, k, band = draw.Either(told, " !! STILL "+clash+" !!  ", name), draw.Alarm, draw.Alarm
 		}
 		return draw.Line{draw.Text(name, k), draw.Text(shortened(width-draw.Width(name)), k)}, band
 	}

@@ -229,6 +229,9 @@ func (p *Player) tellEnd(t *draw.Paragraphs) {
 	if text != "" && met { // no cross beside the tick that follows
 		sign = draw.Text("verdict", draw.Dim)
 	}
+	if spared := p.Run.Withstood(); len(verdict) > 0 && spared != "" { // no code is to be read before that
+		t.Add(draw.Good, p.Theme.Reject+" ", spared)
+	}
 	t.Lines = append(t.Lines, draw.Line{draw.Text(" ", draw.Plain), sign, draw.Text(" "+f.Text(), draw.Strong)}.Hanging(t.Width)...)
 	switch aside := draw.Either(p.Rehearsing, "~ ", ""); {
 	case text != "" && met:
@@ -237,9 +240,6 @@ func (p *Player) tellEnd(t *draw.Paragraphs) {
 		t.Add(draw.Breach, aside+p.Theme.Bad+" ", trace.Capital(text)+".")
 	case met && !p.forClass() && sc.Path() != "" && p.Title == "":
 		t.Add(draw.Dim, aside, "The script doesn't say what it expects of "+lock+".")
-	}
-	if spared := p.Run.Withstood(); len(verdict) > 0 && spared != "" {
-		t.Add(draw.Good, p.Theme.Reject+" ", spared)
 	}
 	want, known := sc.Expect(lock)
 	why := screen.Reason(sc, lock)

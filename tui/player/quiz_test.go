@@ -95,7 +95,7 @@ func TestJumpPassesQuestions(t *testing.T) {
 					}
 					if text := fmt.Sprint(judged.Lines); strings.Contains(text, "Answer: ") {
 						told++
-						if !strings.Contains(text, "Question passed at ") {
+						if !strings.Contains(text, "Question passed: ") {
 							t.Errorf("%s: %s at %d, and then %d says %s", id, b.Code, b.Pos, pos, text)
 						}
 					}

@@ -3,6 +3,7 @@ package present
 import (
 	"slices"
 
+	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/facts"
@@ -134,7 +135,7 @@ func (p *Present) Draw(c *draw.Canvas, r draw.Rectangle) {
 	if !l.code.Empty() {
 		p.DrawSource(c, l.code)
 	}
-	if !l.status.Empty() {
+	if !l.status.Empty() && !p.titled { // nothing has happened yet, and the words have begun none of it
 		p.DrawStatus(c, l.status)
 	}
 	top := l.header
@@ -164,17 +165,19 @@ func (p *Present) ofRecords() bool {
 	})
 }
 
-// withHolders has the list of who held the lock when below the words that end a run, in rows that they leave. What the probe is stands
-// between them, where both have room: to end with, it would be read as the point of the run.
+// withHolders has the list of who held the lock when below the words that end a run, in rows that they leave. If a code is shown that the
+// probe decides, it is said between them who that is, where both have room: to end with, it would be read as the point of the run.
 func (p *Present) withHolders(words []draw.Line, width, rows int) []draw.Line {
 	list := facts.HoldersAtEnd(p.Run, p.Pos, width)
 	if len(list) == 0 || len(words)+len(list) >= rows {
 		return words
 	}
-	probe := draw.Paragraphs{Width: width}
-	probe.Add(draw.Dim, "", "The "+trace.Probe+" is "+trace.ProbeAsks+".")
-	if p.Run.Ended(p.Pos) && len(words)+1+len(probe.Lines)+len(list) < rows {
-		words = append(append(words, nil), probe.Lines...)
+	byProbe := slices.ContainsFunc(p.Run.Breaches, func(b timeline.Breach) bool { return b.Code == trace.PD || b.Code == trace.FN })
+	if probe := (draw.Paragraphs{Width: width}); byProbe && p.Run.Ended(p.Pos) {
+		probe.Add(draw.Dim, "", "The "+trace.Probe+" is a client that comes when all others are done, and asks whether the lock can still be had.")
+		if len(words)+1+len(probe.Lines)+len(list) < rows {
+			words = append(append(words, nil), probe.Lines...)
+		}
 	}
 	return append(append(words, nil), list...)
 }
