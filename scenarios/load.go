@@ -614,7 +614,7 @@ func nodeRef(s string) (string, error) {
 	if hint := suggest.Hint(s, known[:2]); hint != "" {
 		return s, fmt.Errorf("unknown node %q%s", suggest.Clip(s), hint)
 	}
-	return s, fmt.Errorf("unknown node %q: it is n1 to n%d, all, or pivot (the one that completes a majority)", suggest.Clip(s), sim.MaxNodes)
+	return s, fmt.Errorf("unknown node %q: the step names a server, n1 to n%d, all, or pivot (the one that completes a majority: n1 of one, n3 of five); the record there is the lock's", suggest.Clip(s), sim.MaxNodes)
 }
 
 func replicaName(v value) (string, error) {
