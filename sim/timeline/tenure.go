@@ -3,7 +3,6 @@ package timeline
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"lockstep/sim/trace"
@@ -36,11 +35,6 @@ func (t *Timeline) Tenures(pos int) (all []Tenure) {
 		})
 	}
 	return all
-}
-
-// HasBeenHeld reports whether by a position anybody has had the lock, by Redis or by what a client believed: the probe doesn't count.
-func (t *Timeline) HasBeenHeld(pos int) bool {
-	return slices.ContainsFunc(t.Tenures(pos), func(h Tenure) bool { return len(h.Recorded)+len(h.Believed) > 0 })
 }
 
 func (t *Timeline) stays(pos int, is, lapsed func(*Moment) bool) (all []Stay) {

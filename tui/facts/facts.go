@@ -58,7 +58,7 @@ func Holders(r *timeline.Timeline, pos, cursor, width int, end string) []draw.Li
 		lines = append(lines, l.Hanging(width)...)
 	}
 	if len(lines) == 1 {
-		lines = append(lines, draw.Line{draw.Text("  nobody has done anything yet", draw.Dim)})
+		lines = append(lines, draw.Line{draw.Text("  nobody has held the lock yet", draw.Dim)})
 	}
 	return lines
 }

@@ -265,6 +265,10 @@ func (p *Player) listing(r draw.Rectangle) draw.Rectangle {
 // there was no room.
 func (p *Player) drawLegend(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane) {
 	p.unexplained = nil
+	if p.view == views.Holders && len(lanes) == 0 && !r.Empty() {
+		note := draw.Line{draw.Text(" no room for the timeline here: ", draw.Dim), draw.Text(p.Keys.Close.Help().Key, draw.Strong), draw.Text(" shows it ", draw.Dim)}
+		c.Line(r.X+r.W-1-note.Width(), r.Y+r.H, note.Width(), note)
+	}
 	if len(lanes) == 0 || r.Empty() {
 		return
 	}
@@ -381,7 +385,7 @@ func (p *Player) scrolled(which panel, lines, rows, base int) int {
 func (p *Player) drawTold(c *draw.Canvas, r draw.Rectangle) {
 	lines := p.Narration(r.W, r.H)
 	list := p.holdersBelow(r.W - 1)
-	if len(lines)+len(list) >= r.H && p.offersHolders() {
+	if len(lines)+len(list) >= r.H && p.view == views.Timeline {
 		list = []draw.Line{{draw.Text(" "+p.Keys.View.Help().Key, draw.Strong), draw.Text(" "+p.nextView().Ahead()+", who held the lock and when", draw.Dim)}}
 	}
 	if len(list) > 0 && len(lines)+len(list) < r.H {

@@ -142,7 +142,7 @@ func TestViewsShowNothingTwice(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
 		a, p := openRun(t, size[0], size[1], "naive-del", "late-release")
 		a.Press("! right right right")
-		for range int(views.Holders) + 1 {
+		for range int(views.State) + 1 {
 			if a.Press("v"); p.view == views.Timeline {
 				break
 			}
@@ -157,7 +157,7 @@ func TestViewsShowNothingTwice(t *testing.T) {
 		}
 	}
 	a, p := openRun(t, 120, 40, "naive-del", "late-release") // few events stand below the heading of the ladder
-	a.Press("right right v")
+	a.Press("right right v v")
 	rows := strings.Split(a.View(), "\n")
 	if !strings.Contains(rows[p.plan.Main.Y+1], "A wants the lock") {
 		t.Errorf("the ladder does not begin below its heading:\n%s", a.View())
@@ -555,9 +555,17 @@ func TestEscClosesTheCodeFirst(t *testing.T) {
 func TestHoldersAreOneKeyAway(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
 		a, p := openRun(t, size[0], size[1], "naive-del", "late-release")
-		if v := a.View(); strings.Contains(v, "v view: holders") {
-			t.Errorf("%v: it is offered before anybody has had the lock:\n%s", size, v)
+		if v := a.View(); !strings.Contains(v, "v view: holders") {
+			t.Errorf("%v: it isn't offered at the start:\n%s", size, v)
 		}
+		if a.Press("v"); !strings.Contains(a.View(), "nobody has held the lock yet") || !strings.Contains(a.View(), "v view: ladder") {
+			t.Errorf("%v: the key leads elsewhere before anybody has had the lock:\n%s", size, a.View())
+		}
+		a.Press("esc space")
+		if v := a.View(); !p.playing || !strings.Contains(v, "v view: holders") {
+			t.Errorf("%v: it isn't offered while the run plays:\n%s", size, v)
+		}
+		a.Press("space")
 		for range p.Run.Breaches {
 			if a.Press("!"); !strings.Contains(a.View(), "v view: holders") {
 				t.Errorf("%v: it isn't offered at a violation:\n%s", size, a.View())
@@ -573,6 +581,9 @@ func TestHoldersAreOneKeyAway(t *testing.T) {
 		a.Press("G v")
 		if v := a.View(); strings.Count(v, "who held the lock, up to") != 1 {
 			t.Errorf("%v: at the end the list is there twice, or not at all:\n%s", size, v)
+		}
+		if v := a.View(); !strings.Contains(v, "virtual t") && !strings.Contains(v, "no room for the timeline here: esc shows it") {
+			t.Errorf("%v: at the end the timeline is gone without a word:\n%s", size, v)
 		}
 	}
 }

@@ -584,11 +584,8 @@ func (p *Player) View() string { return p.view.String() }
 
 // nextView is the view that the key for it leads to.
 func (p *Player) nextView() views.View {
-	return p.view.Next(p.Run != nil && p.Run.HasBeenHeld(p.Pos), !p.plan.State.Empty())
+	return p.view.Next(!p.plan.State.Empty())
 }
-
-// offersHolders reports whether the key for the view leads to the list of holders.
-func (p *Player) offersHolders() bool { return p.nextView() == views.Holders }
 
 // ViewIsLast reports whether the key for it leads to the first view again.
 func (p *Player) ViewIsLast() bool { return p.nextView() == views.Timeline }
@@ -809,7 +806,7 @@ func (p *Player) FooterKeys() []key.Binding {
 func (p *Player) footer(proven bool) *views.Footer {
 	back := p.back != none && p.back != p.Pos // esc ends the search, and goes back from evidence, before it closes what is shown
 	return &views.Footer{Keys: &p.Keys, Shown: p.view, Next: p.nextView(), Source: p.source && p.plan.Main.Empty(), Out: p.find.Only+p.find.Query == "" && !back,
-		Asked: p.question() != nil, Ended: p.Run != nil && p.Run.Ended(p.Pos), Proven: proven}
+		Asked: p.question() != nil, Ended: p.Run != nil && p.Run.Ended(p.Pos), Proven: proven, Playing: p.playing}
 }
 
 // Help explains the screen and its keys.

@@ -12,34 +12,31 @@ import (
 // View is the content of a player's largest pane.
 type View uint8
 
-// The views.
+// The views, in the order in which the key goes round them.
 const (
 	Timeline View = iota
+	Holders       // who has had the lock when
 	Ladder
 	Trace
 	State
-	Holders // who has had the lock when
 )
 
 // String is what a view shows: the name that it has beside its key, wherever that is named.
 func (v View) String() string {
-	return [...]string{"timeline", "ladder", "trace", "state", "holders"}[v]
+	return [...]string{"timeline", "holders", "ladder", "trace", "state"}[v]
 }
 
 // Ahead is a view as what its key leads to: the label says in each view that it is the same key, which goes round them.
 func (v View) Ahead() string { return "view: " + v.String() }
 
-// Next is the view that follows. Once anybody has had the lock that of the holders comes first: who held the lock when is what
-// one may still want to know. The state is none where it has a pane beside the others.
-func (v View) Next(held, beside bool) View {
-	order := []View{Timeline, Ladder, Trace, State, Holders}
-	if held {
-		order = []View{Timeline, Holders, Ladder, Trace, State}
+// Next is the view that follows, in one order everywhere: first that of the holders, also before anybody has had the lock, as who held it
+// when is what a run is watched for. The state is none where it has a pane beside the others.
+func (v View) Next(beside bool) View {
+	next := (v + 1) % (State + 1)
+	if beside && next == State {
+		return Timeline
 	}
-	if beside {
-		order = slices.DeleteFunc(order, func(v View) bool { return v == State })
-	}
-	return order[(slices.Index(order, v)+1)%len(order)]
+	return next
 }
 
 // Footer is what a footer has to say of the views of a run.
@@ -51,6 +48,7 @@ type Footer struct {
 	Asked       bool // a question is open: it is no time to look up what is asked
 	Ended       bool // the run has ended
 	Proven      bool // the list has the key for the evidence
+	Playing     bool // the run plays by itself
 }
 
 // View is the key for the view, by what it leads to.
@@ -77,11 +75,11 @@ func (f *Footer) In(list []key.Binding) []key.Binding {
 		at = 1
 	case f.Shown != Timeline:
 		return append(slices.Insert(list, min(1, len(list)), view), screen.As(f.Keys.Close, Timeline.String()))
-	case f.Next != Holders || f.Asked:
+	case f.Asked:
 		return list
 	case f.Ended:
 		at = 1
-	case f.Proven:
+	case f.Proven, f.Playing:
 		at = 2
 	}
 	return slices.Insert(list, min(at, len(list)), view)
