@@ -22,7 +22,7 @@ func TestHelpExplainsTheLadder(t *testing.T) {
 	of := func(words string) bool {
 		return slices.ContainsFunc(pane.Legend(&th.Glyphs, r), func(s draw.Sign) bool { return s[0] == th.Write && strings.Contains(s[1], words) })
 	}
-	if v := c.Render(th); !strings.Contains(v, th.Write) || !of("server") || !of("writes the resource") {
+	if v := c.Render(th); !strings.Contains(v, th.Write) || !of("server") || !of("writes: the resource") {
 		t.Errorf("%s has not both meanings, or none is in\n%s", th.Write, v)
 	}
 }

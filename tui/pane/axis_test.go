@@ -312,7 +312,7 @@ func TestLegendHasWhatIsOnTheScreen(t *testing.T) {
 	for _, r := range []*timeline.Timeline{timeline.New(tuitest.PauseTrace()), timeline.New(tuitest.EndlessTrace())} {
 		for pos := range r.Moments {
 			d, rows := drawnAt(r, pos, 160, th)
-			l, others := d.Legend(th, 2000, false)
+			_, l, others := d.Legend(th, 0, 2000)
 			if len(others) > 0 {
 				t.Fatalf("position %d: no room for %v", pos, others)
 			}
@@ -323,21 +323,22 @@ func TestLegendHasWhatIsOnTheScreen(t *testing.T) {
 					continue
 				}
 				drawn := slices.ContainsFunc(strings.Fields(s[0]), func(g string) bool { return strings.Contains(screen, g) })
-				if said := strings.Contains(legend, s[0]+" "+s[1]); said != drawn {
+				brief, _, _ := strings.Cut(s[1], ": ")
+				if said := strings.Contains(legend, s[0]+" "+brief); said != (drawn && !d.worded[s[0]]) {
 					t.Errorf("position %d: the legend has %q: %v; the screen has it: %v\n%s\n%s", pos, s, said, drawn, legend, screen)
 				}
 				words[s[1]] = words[s[1]] || drawn
 			}
 		}
 	}
-	for _, must := range []string{"breaks a property", "time passes, not to scale", "very much time passes", "joins the rows of the last event"} {
+	for _, must := range []string{"violation: it breaks a property", "time passes, not to scale", "very much time passes", "joins the rows of the last event"} {
 		if !words[must] {
 			t.Errorf("no screen had what %q explains", must)
 		}
 	}
 	r := timeline.New(tuitest.PauseTrace())
 	d, _ := drawnAt(r, r.Breaches[len(r.Breaches)-1].Pos, 120, th)
-	if l, _ := d.Legend(th, 24, true); !strings.Contains(tuitest.LineText(l), th.Bad+" violation") {
+	if _, l, _ := d.Legend(th, 0, 24); !strings.Contains(tuitest.LineText(l), th.Bad+" violation") {
 		t.Errorf("in few columns the legend has %q", tuitest.LineText(l))
 	}
 }
@@ -350,15 +351,15 @@ func TestLegendTellsFaultsApart(t *testing.T) {
 		client, node int
 		words        string
 	}{
-		{trace.KindUpdate, trace.None, trace.None, "the database has a new version"},
-		{trace.KindNodeStep, trace.None, 0, "its clock jumps"},
-		{trace.KindExit, 0, trace.None, "its process is told to exit"},
-		{trace.KindStray, trace.None, 0, "another program writes the key"},
-		{trace.KindRefused, 0, trace.None, "is refused"}, // and nobody says that it asks again
-		{trace.KindReleaseFailed, 0, trace.None, "fails to acquire, extend or release"},
-		{trace.KindTimeout, 0, trace.None, "gives up waiting for a reply"},
-		{trace.KindLost, 0, trace.None, "a command or its reply is lost"},
-		{trace.KindDisconnect, 0, trace.None, "a command or its reply is lost"},
+		{trace.KindUpdate, trace.None, trace.None, "new version"},
+		{trace.KindNodeStep, trace.None, 0, "clock jumps"},
+		{trace.KindExit, 0, trace.None, "told to exit"},
+		{trace.KindStray, trace.None, 0, "written from outside"},
+		{trace.KindRefused, 0, trace.None, "refused"}, // and nobody says that it asks again
+		{trace.KindReleaseFailed, 0, trace.None, "fails"},
+		{trace.KindTimeout, 0, trace.None, "timeout"},
+		{trace.KindLost, 0, trace.None, "lost"},
+		{trace.KindDisconnect, 0, trace.None, "lost"},
 	} {
 		s := &tuitest.Script{Trace: trace.Trace{Key: "lock", Clients: []string{"A"}, Nodes: []string{"n1"}, Masters: 1, Need: 1, TTL: 10 * time.Second}}
 		s.Add(c.kind, c.client, c.node)

@@ -40,38 +40,50 @@ func frameSigns(g *draw.Glyphs) []draw.Sign {
 	}
 }
 
-// laneSigns explains the glyphs of the lanes: in ASCII some of them look like some of the axis.
+// laneSigns explains the glyphs of the lanes: in ASCII some of them look like some of the axis. A legend has the words before a colon. What a run
+// is there to show comes first, and then what happens to most locks in the order in which it does: so a sign that comes moves few others.
 func laneSigns(g *draw.Glyphs) []draw.Sign {
 	return []draw.Sign{
-		{g.Bad, "breaks a property"}, {g.Reject, "is refused by the resource"}, // what a run is there to show comes first
-		{g.Awake, "runs"}, {g.Inside, "in the critical section"}, {g.Paused, "paused"}, {g.Held, "held up: the script has others act, which is no fault of this client"}, {g.Resume, "resumes"}, {g.Crash, "crashes"},
-		{g.Send, "sends a command"}, {g.Refused, "is refused, or waits before it asks again"}, {g.Granted, "has the lock"}, {g.Release, "releases it"},
-		{g.Extend, "extends it; on a redis row: another expiry"}, {g.Lost, "a command or its reply is lost"}, {g.GivesUp, "gives up waiting for a reply"}, {g.Fails, "fails to acquire, extend or release"},
-		{g.Read, "reads the resource"}, {g.Write, "writes the resource"},
-		{g.Wants, "wants the lock"}, {g.Lapsed, "believes, though its lease is over"},
-		{g.Down, "a server is down"}, {g.Retired, "a server that no client goes to any more: a replica has taken over"}, {g.Fault, "a client's or a server's clock jumps"}, {g.Fault, "a client's process, or a thread of it, ends"},
+		{g.Bad, "violation: it breaks a property"}, {g.Reject, "rejected: by the resource"},
+		{g.Awake, "runs"}, {g.Send, "sends: a command to a server"}, {g.Wants, "wants: the lock, and doesn't have it yet"}, {g.Granted, "granted: it has the lock"},
+		{g.Refused, "refused, or waits before it asks again"}, {g.Inside, "inside: the critical section"}, {g.Read, "reads: the resource"}, {g.Write, "writes: the resource"},
+		{g.Paused, "paused"}, {g.Held, "held up: the script has others act, which is no fault of this client"}, {g.Lapsed, "lease over: it still believes that it has the lock"},
+		{g.Resume, "resumes"}, {g.Extend, "extends: the lease; on a redis row: another expiry"}, {g.Release, "frees: the lock"}, {g.Crash, "crashes"},
+		{g.Lost, "lost: a command or its reply"}, {g.GivesUp, "timeout: it gives up waiting for a reply"}, {g.Fails, "fails: to acquire, extend or release"},
+		{g.Down, "down: a server"}, {g.Retired, "out of service: a server that no client goes to any more, as a replica has taken over"}, {g.Fault, "a client's or a server's clock jumps"}, {g.Fault, "a client's process, or a thread of it, ends"},
 		{g.Fault, "a server loses a key or its scripts, takes over, or is written to from outside"}, {g.Fault, "on the resource's row: the database has a new version"},
-		{g.Nobody, "no client has a majority of the servers"},
+		{g.Nobody, "no majority: no client has one of the servers"},
 	}
 }
 
-// meaning is that of an event whose sign has several: of that for all that befalls a client, a server or the resource, and
+// meaning is that of an event whose sign has several, as a legend has it: of that for all that befalls a client, a server or the resource, and
 // of that for a refusal, after which not everybody asks again. All other signs have one, in laneSigns.
 func meaning(k trace.Kind) string {
 	switch k {
 	case trace.KindUpdate:
-		return "the database has a new version"
+		return "new version"
 	case trace.KindRefused:
-		return "is refused"
+		return "refused"
 	case trace.KindSleep, trace.KindAwait:
-		return "waits before it asks again"
+		return "waits"
 	}
-	return k.Means()
+	means := k.Means()
+	for _, words := range briefFaults {
+		means = strings.ReplaceAll(means, words[0], words[1])
+	}
+	return means
+}
+
+// briefFaults are the meanings of faults in fewer words.
+var briefFaults = [][2]string{
+	{"another program writes the key", "written from outside"}, {"its process is told to exit", "told to exit"}, {"it takes over", "takes over"},
+	{"it forgets its scripts", "scripts forgotten"}, {"it drops a key", "drops a key"}, {"a thread of it ends", "thread ends"}, {"its clock jumps", "clock jumps"},
 }
 
 // signsOf explains the signs that are drawn, each meaning of each once.
 func (d Drawn) signsOf(g *draw.Glyphs) (signs []draw.Sign) {
 	for _, s := range laneSigns(g) {
+		s[1], _, _ = strings.Cut(s[1], ": ")
 		if s[0] == g.Nobody && d.single {
 			s[1] = "a record of no client's"
 		}
@@ -110,48 +122,36 @@ func (d Drawn) With(o Drawn) Drawn {
 	return both
 }
 
-// Legend explains, in a line of at most a width, those of the run's glyphs that are drawn: in full, or in few words where that has no
-// room for all and it may, and then without those of bars that say themselves what they are; as many as there is room for; the others are the second result. Bars explain
+// Legend explains those of the run's glyphs that are drawn, each in the same words wherever it stands: in a line of at most a width above the
+// diagram, if there is any, and then in one below it, which begins with what the run is there to show; those for which that has no room are the last result. The line above is filled
+// in order, so that a sign that comes moves no other there. Bars explain
 // themselves by the names beside them, and the line of a client that runs needs no words. The glyphs around them are
 // explained where all others are.
-func (d Drawn) Legend(t *draw.Theme, width int, brief bool) (l draw.Line, others []draw.Sign) {
-	signs := d.signsOf(&t.Glyphs)
-	if l, others = rowOf(signs, width); len(others) > 0 && brief {
-		l, others = rowOf(d.briefly(signs), width)
+func (d Drawn) Legend(t *draw.Theme, over, under int) (above, below draw.Line, others []draw.Sign) {
+	signs := slices.DeleteFunc(d.signsOf(&t.Glyphs), func(s draw.Sign) bool { return d.worded[s[0]] })
+	first := 0
+	for first < len(signs) && (signs[first][0] == t.Bad || signs[first][0] == t.Reject) {
+		first++
+	}
+	n := len(signs) - first
+	for ; n > 0; n-- {
+		var left []draw.Sign
+		if above, left = rowOf(signs[first:first+n], over); len(left) == 0 {
+			break
+		}
+	}
+	below, others = rowOf(slices.Concat(signs[:first], signs[first+n:]), under)
+	if len(others) > 0 { // rather all, in an order that wastes no columns
+		var left []draw.Sign
+		above, left = rowOf(signs[first:], over)
+		below, others = rowOf(slices.Concat(signs[:first], left), under)
 	}
 	if len(others) == 0 {
 		frame := slices.DeleteFunc(frameSigns(&t.Glyphs), func(s draw.Sign) bool { return !d.frame[s[0]] })
-		more, _ := rowOf(frame, width-l.Width())
-		l = append(l, more...)
+		more, _ := rowOf(frame, under-below.Width())
+		below = append(below, more...)
 	}
-	return l, others
-}
-
-// briefly explains signs in few words, without those that are explained where they stand.
-func (d Drawn) briefly(signs []draw.Sign) (all []draw.Sign) {
-	for _, s := range signs {
-		if d.worded[s[0]] {
-			continue
-		}
-		for _, words := range briefWords {
-			s[1] = strings.ReplaceAll(s[1], words[0], words[1])
-		}
-		all = append(all, s)
-	}
-	return all
-}
-
-// briefWords are the meanings of signs in fewer words, for a legend that else had no room for all.
-var briefWords = [][2]string{
-	{"breaks a property", "violation"}, {"is refused by the resource", "resource refuses"}, {"in the critical section", "inside"},
-	{"held up: the script has others act, which is no fault of this client", "held up"}, {"sends a command", "sends"},
-	{"is refused, or waits before it asks again", "refused"}, {"waits before it asks again", "waits"}, {"is refused", "refused"}, {"has the lock", "has it"}, {"releases it", "frees"},
-	{"extends it; on a redis row: another expiry", "new expiry"}, {"a command or its reply is lost", "lost"}, {"gives up waiting for a reply", "timeout"},
-	{"fails to acquire, extend or release", "fails"}, {"reads the resource", "reads"}, {"writes the resource", "writes"}, {"wants the lock", "wants"},
-	{"believes, though its lease is over", "lease over"}, {"a server is down", "down"},
-	{"a server that no client goes to any more: a replica has taken over", "out of service"}, {"no client has a majority of the servers", "no majority"},
-	{"the database has a new version", "new version"}, {"another program writes the key", "written from outside"}, {"its process is told to exit", "told to exit"}, {"it takes over", "takes over"},
-	{"it forgets its scripts", "scripts forgotten"}, {"it drops a key", "drops a key"}, {"a thread of it ends", "thread ends"}, {"its clock jumps", "clock jumps"},
+	return above, below, others
 }
 
 // LegendRows explains the glyphs that are drawn in rows of at most a width, as many rows as there are.

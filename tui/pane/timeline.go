@@ -127,7 +127,7 @@ func (tl *plot) drawn() Drawn {
 	d := Drawn{Hidden: tl.hidden, single: len(tl.Nodes) == 1, signs: map[string]bool{}, frame: tl.frame, worded: tl.worded, names: tl.names}
 	for i, name := range tl.Clients { // a bar whose name has no room anywhere
 		if tl.unnamed[i] && !tl.named[i] {
-			d.names = append(d.names, draw.Sign{tl.Theme.Bar(i), name})
+			d.names = append(d.names, draw.Sign{tl.Theme.Bar(i), name + draw.Either(name == trace.Probe, "", "'s lock")})
 		}
 	}
 	for _, s := range tl.signs {

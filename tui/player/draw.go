@@ -260,49 +260,44 @@ func (p *Player) listing(r draw.Rectangle) draw.Rectangle {
 	return r
 }
 
-// drawLegend explains the glyphs of the diagram, on the rule below it, and those for which that has no room on the one above it. At the end of
-// the rule it says which rows there was no room for, and how many marks are covered by others. It keeps the signs for which
-// there was no room.
+// drawLegend explains the glyphs of the diagram, on the rule above it, and those for which that has no room on the one below it. At the end of
+// that it says which rows there was no room for, and how many marks are covered by others. It keeps the signs for which
+// there was no room. Where all of the diagram has none, it says what shows it.
 func (p *Player) drawLegend(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane) {
 	p.unexplained = nil
-	if p.view == views.Holders && len(lanes) == 0 && !r.Empty() {
-		note := draw.Line{draw.Text(" no room for the timeline here: ", draw.Dim), draw.Text(p.Keys.Close.Help().Key, draw.Strong), draw.Text(" shows it ", draw.Dim)}
-		c.Line(r.X+r.W-1-note.Width(), r.Y+r.H, note.Width(), note)
-	}
-	if len(lanes) == 0 || r.Empty() {
-		return
-	}
 	width := r.W - 4
-	var legend, notes draw.Line
+	var above, below, notes draw.Line
 	var others []draw.Sign
-	zoom := draw.Either(p.zoom < pane.MostZoom, p.Keys.In.Help().Key, "")
-	for n, form := range []pane.MissingForm{pane.MissingAll, pane.MissingAll, pane.MissingRows, pane.MissingRows, pane.MissingCount} {
-		notes = p.drawn.Missing(p.Run, p.Pos, lanes, form, zoom)
-		legend, others = p.drawn.Legend(p.Theme, width-notes.Width(), n > 0) // rather in full, where what has no room is explained in rows of its own
-		if notes.Width() <= width && p.explains(others, width, n > 2) {
-			break
+	switch {
+	case r.Empty() || len(lanes) == 0 && p.view != views.Holders:
+		return
+	case len(lanes) == 0:
+		notes = draw.Line{draw.Text(" no room for the timeline here: ", draw.Dim), draw.Text(p.Keys.Close.Help().Key, draw.Strong), draw.Text(" shows it ", draw.Dim)}
+	default:
+		zoom := draw.Either(p.zoom < pane.MostZoom, p.Keys.In.Help().Key, "")
+		for form := pane.MissingAll; form <= pane.MissingCount; form++ {
+			notes = p.drawn.Missing(p.Run, p.Pos, lanes, form, zoom)
+			above, below, others = p.drawn.Legend(p.Theme, p.above.W-2, width-notes.Width())
+			if notes.Width() <= width && p.explains(others, width) {
+				break
+			}
+		}
+		if !p.explains(others, width) {
+			notes = append(draw.Line{draw.Text(" "+p.Keys.Help.Help().Key, draw.Strong), draw.Text(" more ", draw.Dim)}, notes...)
+			above, below, others = p.drawn.Legend(p.Theme, p.above.W-2, width-notes.Width())
 		}
 	}
-	if !p.explains(others, width, true) {
-		notes = append(draw.Line{draw.Text(" "+p.Keys.Help.Help().Key, draw.Strong), draw.Text(" more ", draw.Dim)}, notes...)
-		legend, others = p.drawn.Legend(p.Theme, width-notes.Width(), true)
-	}
 	notes = notes.Fitted(width, p.Theme.More)
-	c.Line(r.X+1, r.Y+r.H, r.W-2, legend)
+	c.Line(p.above.X+1, p.above.Y, p.above.W-2, above)
+	c.Line(r.X+1, r.Y+r.H, r.W-2, below)
 	c.Line(r.X+r.W-1-notes.Width(), r.Y+r.H, r.W-2, notes)
-	if p.unexplained = others; len(others) > 0 && len(p.otherSigns(others)) == 0 && !p.above.Empty() {
-		c.Line(p.above.X+1, p.above.Y, p.above.W-2, pane.SignRows(others, p.above.W-2)[0])
-		p.unexplained = nil
-	}
+	p.unexplained = others
 }
 
-// explains reports whether the signs for which the legend has no room are none, or are explained elsewhere: in the pane of the state, in rows below
-// the diagram, or, if it may be there, on the rule above it.
-func (p *Player) explains(others []draw.Sign, width int, above bool) bool {
-	if len(p.otherSigns(others)) > 0 || len(pane.SignRows(others, width)) <= p.spare {
-		return true
-	}
-	return above && !p.above.Empty() && len(pane.SignRows(others, p.above.W-2)) == 1
+// explains reports whether the signs for which the legend has no room are none, or are explained elsewhere: in the pane of the state, or in rows below
+// the diagram.
+func (p *Player) explains(others []draw.Sign, width int) bool {
+	return len(p.otherSigns(others)) > 0 || len(pane.SignRows(others, width)) <= p.spare
 }
 
 // DrawStatus draws the event at the cursor, in two rows if it needs them and there are so many, and the

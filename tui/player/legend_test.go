@@ -1,11 +1,13 @@
 package player
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"lockstep/sim/testenv"
 	"lockstep/tui/draw"
+	"lockstep/tui/pane"
 	"lockstep/tui/screen"
 	"lockstep/tui/tuitest"
 )
@@ -55,6 +57,41 @@ func TestServersHaveRowsAtAFailover(t *testing.T) {
 					t.Errorf("%s, event %d: %s has no row in\n%s", lock, pos, name, v)
 				}
 			}
+		}
+	}
+}
+
+// A sign has the same words at each event of a run, and the signs on the line above the diagram have one order: none changes its place with
+// another.
+func TestLegendStandsStill(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 40}} {
+		a, p := openRun(t, size[0], size[1], "naive-del", "late-release")
+		words, ahead := map[string]string{}, map[[2]string]bool{}
+		for pos := range p.Run.Last() + 1 {
+			p.goTo(pos)
+			rows := strings.Split(a.View(), "\n")
+			above := strings.Split(strings.Trim(rows[p.above.Y], "─ "), "  ")
+			for _, sign := range append(above, strings.Split(rows[p.plan.Main.Y+p.plan.Main.H], "  ")...) {
+				glyph, said, _ := strings.Cut(strings.TrimPrefix(sign, "─ "), " ")
+				said, _, _ = strings.Cut(strings.TrimRight(said, "─ "), " ──")
+				if !slices.ContainsFunc(pane.Legend(&p.Theme.Glyphs, p.Run), func(s draw.Sign) bool { return s[0] == glyph && s[0] != p.Theme.Gap }) || strings.Contains(said, "'s lock") {
+					continue
+				}
+				if was := words[glyph]; was != "" && was != said {
+					t.Errorf("%v, event %d: %s is %q, and was %q", size, pos, glyph, said, was)
+				}
+				words[glyph] = said
+			}
+			for i, one := range above {
+				for _, other := range above[:i] {
+					if ahead[[2]string{other, one}] = true; ahead[[2]string{one, other}] {
+						t.Errorf("%v, event %d: %q and %q have changed their places", size, pos, one, other)
+					}
+				}
+			}
+		}
+		if len(words) < 9 {
+			t.Errorf("%v: the legend has only %v", size, words)
 		}
 	}
 }
