@@ -62,7 +62,7 @@ func (m *Monitor) proveStaleWrite(e trace.Event, with Clients) {
 			if mine := m.s.Clients[e.Client].Lease.Granted; t.Seq < mine || m.s.Clients[t.By.Client].Lease.Granted < mine { // the older grant may be the last that its client was told of
 				newer = "whose record was stored later"
 			}
-			m.report(e.At, trace.SW, fmt.Sprintf("%s writes although %s, %s, has already been there%s", m.name(e.Client), m.name(t.By.Client), newer, m.sameNumber(e, t)), t.Seq, e.Seq)
+			m.report(e.At, trace.SW, fmt.Sprintf("%s writes although %s, %s, has already been there%s", m.name(e.Client), m.name(t.By.Client), newer, m.sameNumber(e, t)), append(m.touchedBy(i), e.Seq)...)
 			return
 		case mine && !t.Write && t.By.N == e.Acq:
 			read, lost = t.Seq, nil
@@ -71,6 +71,18 @@ func (m *Monitor) proveStaleWrite(e trace.Event, with Clients) {
 		}
 	}
 	m.report(e.At, trace.SW, fmt.Sprintf("%s overwrites what %s wrote since %s read: an update is lost", m.name(e.Client), m.name(lost.By.Client), m.name(e.Client)), read, lost.Seq, e.Seq)
+}
+
+// touchedBy is an access of a newer holder, and, where that was a read, its write since, which a stale write destroys.
+func (m *Monitor) touchedBy(access int) []int {
+	first := m.s.Store.Touches[access]
+	events := []int{first.Seq}
+	for _, t := range m.s.Store.Touches[access+1:] {
+		if t.Write && t.By == first.By && !first.Write {
+			return append(events, t.Seq)
+		}
+	}
+	return events
 }
 
 // sameNumber says why a store that checks fencing tokens takes a late write all the same, if its number is that of the newer holder, as

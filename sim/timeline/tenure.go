@@ -103,10 +103,10 @@ func (t *Timeline) release(begun *trace.Event, pos int) string {
 		case e.Kind == trace.KindReleased:
 			return "released"
 		case e.Kind == trace.KindReleaseFailed:
-			return "let go; the release failed"
+			return "release failed"
 		}
 	}
-	return "let go"
+	return "releasing"
 }
 
 // listed tells stays with their instants, and how each ended.
@@ -148,7 +148,11 @@ func (t *Timeline) removal(client int, e *trace.Event) string {
 		if owner := t.Moments[t.After(e.Seq)].Quorum.Owner; owner != trace.None && owner != client {
 			return "replaced by " + t.Clients[e.Client]
 		}
-		return "deleted by " + t.Clients[e.Client]
+		how := "deleted by "
+		if e.Client == client && e.Phase == trace.PhaseRelease {
+			how = "released by "
+		}
+		return how + t.Clients[e.Client]
 	}
 	return ""
 }
