@@ -48,6 +48,19 @@ func (al *Alignment) margins(client, word, step int) string {
 	return fmt.Sprintf(" (the lock %s takes %s off its %s, as clocks may drift)", lock, trace.Duration(margin), trace.Duration(ttl))
 }
 
+// Counted says how a side's lock counts its leases, if by a step a client has been granted one that for this is shorter than in the other run:
+// its bar ends earlier there for as long as it is shown. Else it is empty.
+func (al *Alignment) Counted(step, side int) string {
+	own, other := al.Runs[side], al.Runs[1-side]
+	for n := range min(len(own.Clients), len(other.Clients)) {
+		margin := own.MarginOf(n, al.Steps[step][side])
+		if there := other.MarginOf(n, other.Last()); margin > there && own.Clients[n] == other.Clients[n] {
+			return fmt.Sprintf(" lease: %s less %s for clock drift ", trace.Duration(own.TTL), trace.Duration(margin))
+		}
+	}
+	return ""
+}
+
 // Unlike are the clients that stand otherwise in one run than in the other at a step, but for the probe.
 func (al *Alignment) Unlike(step int) (clients []int) {
 	a, b := &al.Runs[0].Moments[al.Steps[step][0]], &al.Runs[1].Moments[al.Steps[step][1]]

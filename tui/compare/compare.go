@@ -456,10 +456,10 @@ func (m *Compare) drawHeader(c *draw.Canvas, r draw.Rectangle, missing pane.Miss
 	c.Text(r.X, r.Y, r.W, draw.Fit(title, r.W, m.Theme.More), draw.Title)
 }
 
-// drawTitle names a run, and what is broken in it.
+// drawTitle names a run, why its leases are shorter than those of the other, and what is broken in it.
 func (m *Compare) drawTitle(c *draw.Canvas, r draw.Rectangle, side int) {
 	c.Fill(r, m.Theme.Rule, draw.Dim)
-	c.Text(r.X+1, r.Y, r.W-2, " "+m.Library.Strategies[m.strategies[side]].Name+" ", draw.Title)
+	x := r.X + 1 + c.Text(r.X+1, r.Y, r.W-2, " "+m.Library.Strategies[m.strategies[side]].Name+" ", draw.Title)
 	run, pos := m.alignment.Runs[side], m.alignment.Steps[m.at][side]
 	all, _ := run.Breached(pos)
 	said := draw.Text(draw.Either(run.Ended(pos), "nothing broken", "nothing broken so far"), draw.Dim)
@@ -467,6 +467,9 @@ func (m *Compare) drawTitle(c *draw.Canvas, r draw.Rectangle, side int) {
 		said = pane.CodesSpan(all)
 	}
 	text := " " + said.Text + " "
+	if counts := m.alignment.Counted(m.at, side); x+draw.Width(counts)+draw.Width(text)+3 < r.X+r.W {
+		c.Text(x, r.Y, draw.Width(counts), counts, draw.Dim)
+	}
 	c.Text(r.X+r.W-draw.Width(text)-1, r.Y, draw.Width(text), text, said.Ink)
 }
 

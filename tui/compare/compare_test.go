@@ -146,6 +146,10 @@ func TestMarginOfALeaseIsToldWhereItDiffers(t *testing.T) {
 	if told == 0 {
 		t.Error("no lease is over earlier below")
 	}
+	m.at = len(m.alignment.Steps) - 1 // where nothing else says it
+	if rows := strings.Split(a.View(), "\n"); strings.Contains(rows[m.plan.titles[0].Y], "lease:") || !strings.Contains(rows[m.plan.titles[1].Y], "lease: 10s less 102ms for clock drift") {
+		t.Errorf("the title below doesn't say why its bars are shorter, or that above does:\n%s", a.View())
+	}
 }
 
 // The key for the next difference goes round them, and says what differs at each; where there is one
