@@ -374,10 +374,11 @@ func TestArrowsAnswerOneQuestion(t *testing.T) {
 		}
 		a.Press("enter")
 		was := d.answers
-		if a.Press("2"); d.at != 1 || d.answers[1] != 1 { // it goes on answering the question at which the cursor was last
+		if a.Press("2"); d.at != 2 || d.answers[1] != 1 { // it answers the question at which the cursor was last
 			t.Errorf("%v: a number at the runs answers %v, at %d", size, d.answers, d.at)
 		}
 		d.answers = was
+		a.Press("up")
 		_ = a.View() // lists the runs
 		a.Press("enter right")
 		if v := a.View(); d.answers != was || d.at != questions || !strings.Contains(v, "esc goes back to them") || !strings.Contains(v, "esc the questions") {
@@ -408,7 +409,7 @@ func TestEnterTakesNoAnswer(t *testing.T) {
 			t.Errorf("%v: 3 answers %v:\n%s", size, d.given, a.View())
 		}
 		for i := range questions {
-			if a.Press("2"); !d.given[i] || d.answers[i] != 1 || d.at != []int{1, 2, 2}[i] {
+			if a.Press("2"); !d.given[i] || d.answers[i] != 1 || d.at != []int{1, 2, 0}[i] {
 				t.Errorf("%v: 2 at question %d: %v, at %d", size, i, d.answers, d.at)
 			}
 		}
@@ -430,6 +431,17 @@ func TestNumbersAnswerInARow(t *testing.T) {
 	if v := a.View(); strings.Contains(v, "changed") {
 		t.Errorf("a first answer is called a change:\n%s", v)
 	}
+	for _, again := range []advice.Answers{{1, 0, 1}, {0, 1, 0}, {0, 1, 0}, {1, 0, 2}} { // once all are answered numbers go on, too
+		if a.Press(fmt.Sprintf("%d %d %d", again[0]+1, again[1]+1, again[2]+1)); d.answers != again || d.at != 0 {
+			t.Errorf("numbers for %v answer %v again, and leave the cursor at %d", again, d.answers, d.at)
+		}
+	}
+	if a.Press("2 down 2 down 1 down"); d.answers != (advice.Answers{1, 1, 0}) || d.at != 1 {
+		t.Errorf("with arrows between, numbers answer %v, and the cursor is at %d", d.answers, d.at)
+	}
+	if a.Press("3"); d.at != 1 || d.answers != (advice.Answers{1, 1, 0}) {
+		t.Errorf("a number without an answer leads to %d", d.at)
+	}
 	d.given, d.answers, d.at = [questions]bool{}, advice.Answers{}, 0
 	if a.Press("2 down"); d.at != 1 || !strings.Contains(a.View(), "at the next question already: ↓ again skips it") { // the number has gone on
 		t.Errorf("an arrow after a number skips a question: at %d\n%s", d.at, a.View())
@@ -447,7 +459,7 @@ func TestNumbersAnswerInARow(t *testing.T) {
 // after the last one leads. What to do comes first, and what the chosen answer is like last.
 func TestPagesAreOfTheText(t *testing.T) {
 	a, d := open(t, 80, 24)
-	a.Press("2 down 2 down 2")
+	a.Press("2 2 2 down down")
 	v := a.View()
 	if !strings.HasPrefix(strings.Split(v, "\n")[d.plan.lock.Y], " No lock alone is enough") || d.beyond == 0 {
 		t.Fatalf("the headline doesn't come first, or all has room:\n%s", v)
