@@ -157,12 +157,18 @@ func (a *Advice) covers(r *Run) bool {
 	return !slices.ContainsFunc(r.Broken, func(c trace.Code) bool { return c == trace.PD || c == trace.LV })
 }
 
-// classes are the mishaps of some runs, by class: "the lease ends during the work (a pause, a holder that is cut off)".
-func (a *Advice) classes(runs []Run) (all []string) {
+// Covers reports whether that which makes the lock enough makes all of some runs harmless.
+func (a *Advice) Covers(runs []Run) bool {
+	return !slices.ContainsFunc(runs, func(r Run) bool { return len(r.Broken) == 0 || !a.covers(&r) })
+}
+
+// classes are the mishaps of some runs, by class: "the lease ends during the work (a pause, a holder that is cut off)". They can do
+// without the mishaps.
+func (a *Advice) classes(runs []Run, whole bool) (all []string) {
 	for c := Overrun; c < Unclassed; c++ {
 		its := slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return a.Kind(&r).Class != c })
 		if texts, _ := a.Mishaps(its); texts != nil {
-			all = append(all, c.Text()+" ("+strings.Join(texts, ", ")+")")
+			all = append(all, c.Text()+pick(whole, " ("+strings.Join(texts, ", ")+")", ""))
 		}
 	}
 	return all

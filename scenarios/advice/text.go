@@ -69,7 +69,7 @@ func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) st
 	reasons := said(a.fails(), a.counterLost(name))
 	if a.Cured() != "" {
 		cure := a.Instead[0].answer(0)
-		do = slices.Concat([]string{sentence(cure.remedy)}, do[1:], []string{helps + " " + cure.limits})
+		do = slices.Concat([]string{sentence(cure.remedy) + " " + cure.limits}, do[1:], []string{helps})
 		reasons = append(reasons, a.saves(rest, whole))
 	}
 	return []Section{first, {whatToDo, do}, {why, reasons}, {runsBehind, []string{a.counted(rest, whole)}}}
@@ -84,7 +84,7 @@ func said(all ...string) []string {
 func (a *Advice) Protects() string {
 	switch {
 	case a.Cured() != "":
-		return "The key protects, the lock saves work: without the key, every lock fails."
+		return "That key (an ID that its receiver acts on once) protects; the lock saves work."
 	case !a.Enough:
 		return "Every lock fails: two can be at work at once."
 	case a.guards():
@@ -119,7 +119,12 @@ func (a *Advice) withstood(rest *Rest) string {
 	if failed == 0 {
 		return text + ", and fails in none of the others."
 	}
-	return text + fmt.Sprintf(", and fails in %s that no question is about.", pick(failed == 1, "1 other", fmt.Sprintf("%d others", failed)))
+	return text + fmt.Sprintf(", and fails in %s.", others(failed))
+}
+
+// others are so many runs that no question is about.
+func others(n int) string {
+	return pick(n == 1, "1 other, about a mishap that no question asks about", fmt.Sprintf("%d others, about mishaps that no question asks about", n))
 }
 
 // fenced is the lock with tokens that comes nearest where the resource checks them, and loses their counter in a failover: nil if there is none.
@@ -185,16 +190,13 @@ func (a *Advice) Choice() string {
 // saves says for what a lock is good where something else does what no lock can, when it fails at that, and what follows from that: all
 // that isn't harmless then is named.
 func (a *Advice) saves(rest *Rest, whole bool) string {
-	text := a.Lock.Name
-	if what, _, _ := strings.Cut(a.Lock.Summary, ":"); whole {
-		text += " (" + what + ")"
-	}
-	text += " mostly keeps two from doing the work at once."
+	what, _, _ := strings.Cut(a.Lock.Summary, ":")
+	text := a.Lock.Name + " (" + what + ") mostly keeps two from doing the work at once."
 	if rest.Pending > 0 {
 		return text + fmt.Sprintf(" When it doesn't, isn't known yet: %s.", rest.toCome())
 	}
 	covered, left := a.byCure(rest)
-	text += fmt.Sprintf(" It doesn't where %s. With the idempotency key each of these costs work and does no harm, so ", either(a.classes(covered)))
+	text += fmt.Sprintf(" It doesn't where %s. With the idempotency key each of these costs work and does no harm, so ", either(a.classes(covered, whole)))
 	mishaps, _ := a.Mishaps(left)
 	if len(left) == 0 {
 		return text + "none has to be ruled out."
@@ -243,7 +245,7 @@ func (a *Advice) fails() string {
 }
 
 // helps says for what the idempotency key is good, and for what not.
-const helps = "The key makes it harmless that the same thing is done twice; it does nothing for a change that is computed from what was read, such as a new balance."
+const helps = "The idempotency key does nothing for a change that is computed from what was read, such as a new balance."
 
 // counted is in how many runs a lock fails that isn't enough, and in how many of those that does no harm with that which makes it enough: the
 // runs that are listed are its own.
@@ -262,7 +264,7 @@ func (a *Advice) counted(rest *Rest, whole bool) string {
 	case rest.Pending > 0:
 		return text + "; " + rest.toCome() + "."
 	case n > 0:
-		text += fmt.Sprintf(", and in %s that no question is about", pick(n == 1, "1 other", fmt.Sprintf("%d others", n)))
+		text += fmt.Sprintf(", and in %s", others(n))
 	}
 	if covered, left := a.byCure(rest); a.Cured() != "" {
 		all := len(covered) + len(left)
@@ -513,13 +515,13 @@ func (a *Answer) Requires(locks []strategies.Strategy, titles func(names []strin
 		all = append(all, fmt.Sprintf("A lock is ruled out then where %s.", happenings(a.forbids)))
 	}
 	if a.scenarios != nil {
-		all = append(all, fmt.Sprintf("A lock must also withstand %s.", titles(a.scenarios)))
+		all = append(all, fmt.Sprintf("Every lock is also run through %s.", titles(a.scenarios)))
 	}
 	for _, x := range a.accepts {
-		all = append(all, sentence(fmt.Sprintf("%s, it is no failure that %s: %s", x.where, happenings(x.codes), x.why)))
+		all = append(all, fmt.Sprintf("It is allowed that %s %s: %s.", happenings(x.codes), x.where, x.why))
 	}
 	if a.wants != nil {
-		all = append(all, fmt.Sprintf("Unwanted, though no lock is ruled out by it: that %s.", happenings(a.wants)))
+		all = append(all, fmt.Sprintf("It speaks against a lock, but doesn't rule it out, that %s.", happenings(a.wants)))
 	}
 	if all == nil {
 		return "It asks nothing more of a lock."
@@ -652,7 +654,7 @@ func begin(n int) string {
 }
 
 // Claim is how much a claim about the lock is worth here: what it says on how many conditions, or that one of these is broken in
-// a run about the answers. As a brief one it has only which of the forbidden codes it excludes.
+// a run about the answers. As a brief one it has only which of the forbidden codes it excludes, and whether that holds.
 func (a *Advice) Claim(n int, whole bool) string {
 	c := &claims.All[n-1]
 	var never trace.Verdict
@@ -661,13 +663,17 @@ func (a *Advice) Claim(n int, whole bool) string {
 			never = append(never, code)
 		}
 	}
-	if assumed, by := a.Void(n); assumed != "" {
+	switch assumed, by := a.Void(n); {
+	case assumed != "" && !whole:
+		return fmt.Sprintf("Claim %d: no %s; it does not hold here, as a condition is broken.", n, named(never))
+	case assumed != "":
 		return fmt.Sprintf("Claim %d, by which %s shows no %s, does not hold here: it assumes that %s, and %s breaks that.", n, a.Lock.Name, named(never), assumed, by)
 	}
 	if whole {
 		return begin(n) + c.Text
 	}
-	return begin(n) + fmt.Sprintf("%s shows no %s as long as these hold.", a.Lock.Name, named(never))
+	conditions := len(c.Assumptions)
+	return fmt.Sprintf("Claim %d: no %s, on %d %s.", n, named(never), conditions, pick(conditions == 1, "condition", "conditions"))
 }
 
 // ClaimText is a claim with all of its conditions, or, where one of these is broken here, as [Advice.Claim] has it. It begins with

@@ -325,11 +325,11 @@ func (d *Decide) FooterKeys() []key.Binding {
 	if n := len(d.rows); d.at >= questions && n > 0 && (d.first > 0 || d.rows[n-1] < len(d.listed)-1) {
 		keys = append(keys, screen.Pair(k.PageUp, k.PageDown, "page"))
 	}
+	if d.at < questions && d.beyond > 0 { // before the claims, which are for specialists
+		keys = append(keys, screen.As(k.PageDown, "text"))
+	}
 	if len(d.claims) > 0 {
 		keys = append(keys, screen.As(k.Evidence, "claims"))
-	}
-	if d.at < questions && d.beyond > 0 { // the last row of the text names it, too
-		keys = append(keys, screen.Pair(k.PageUp, k.PageDown, "text"))
 	}
 	if d.toAsk() < questions {
 		keys = append(keys, screen.As(d.clearing(), "clear"))

@@ -121,14 +121,42 @@ func (d *Decide) drawText(c *draw.Canvas, r draw.Rectangle, lines []draw.Line) {
 	}
 }
 
-// drawSigns says at the end of a row what the signs before the codes of the runs mean, if that leaves what is at its beginning.
+// drawSigns says at the end of a row what the signs before the codes of the runs mean, and the codes, if that leaves what is at its beginning.
 // Where a lock is recommended with an idempotency key, that is what most of the forbidden ones need.
 func (d *Decide) drawSigns(c *draw.Canvas, r draw.Rectangle, taken int, cured bool) {
 	g := &d.Theme.Glyphs
-	signs := "by your answers: " + g.Granted + " ok  " + g.Mild + " allowed  " + g.Bad + " " + draw.Either(cured, "needs the key", "forbidden")
+	signs := draw.Either(cured, "", "by your answers: ") + g.Granted + " ok  " + g.Mild + " allowed  " + g.Bad + " " + draw.Either(cured, "needs the idempotency key", "forbidden")
+	for _, c := range d.codes() {
+		if more := fmt.Sprintf("%s %s  ", c, c.Name()); taken+draw.Width(more+signs)+1 < r.W {
+			signs = more + signs
+		}
+	}
 	if n := draw.Width(signs); taken+n+1 < r.W {
 		c.Text(r.X+r.W-1-n, r.Y, n, signs, draw.Dim)
 	}
+}
+
+// codes are those that the list of runs has, the most harmless first.
+func (d *Decide) codes() trace.Verdict {
+	var all trace.Verdict
+	for i := range d.listed {
+		if c, ok := code(&d.listed[i]); ok && !slices.Contains(all, c) {
+			all = append(all, c)
+		}
+	}
+	all = all.Sorted()
+	slices.Reverse(all)
+	return all
+}
+
+// code is the worst of a run, as the list has it: what the answers forbid comes first. It is false if there is none.
+func code(r *advice.Run) (trace.Code, bool) {
+	for _, v := range []trace.Verdict{r.Broken, r.Verdict} {
+		if len(v) > 0 {
+			return v[0], true
+		}
+	}
+	return 0, false
 }
 
 // listed are the runs with those first that break something, or that would rather not be.
@@ -230,25 +258,30 @@ func (d *Decide) explained(width int) []draw.Line {
 	return t.Lines
 }
 
-// told is the recommendation in its sections. The last has the claims behind it, too, with all of their conditions or with the key
-// that shows them.
+// told is the recommendation in its sections. The last has the claims behind it, with all of their conditions or with the key
+// that shows them: that is for specialists, and so comes after all that must be known.
 func (d *Decide) told(a *advice.Advice, rest *advice.Rest, b brevity) []advice.Section {
 	sections := a.Text(rest, d.outcome, d.title, b < brief)
-	last := &sections[len(sections)-1]
-	for i, n := range d.claims {
+	if len(d.claims) == 0 {
+		return sections
+	}
+	const meaning = "A claim says what a lock never shows as long as its conditions hold; it is tested, not proved."
+	paragraphs := []string{meaning}
+	for _, n := range d.claims {
 		text := a.Claim(n, b < brief)
 		if b == entire {
 			text = a.ClaimText(n)
 		}
-		if i == len(d.claims)-1 {
-			if beyond := a.Beyond(d.listed); beyond != "" {
-				text += " " + beyond
-			}
-			text += fmt.Sprintf(" %s lists the conditions (lockstep explain claim %d).", d.Keys.Evidence.Help().Key, n)
-		}
-		last.Paragraphs = append(last.Paragraphs, text)
+		paragraphs = append(paragraphs, text)
 	}
-	return sections
+	if beyond := a.Beyond(d.listed); beyond != "" && b < brief {
+		paragraphs = append(paragraphs, beyond)
+	}
+	paragraphs = append(paragraphs, d.Keys.Evidence.Help().Key+" lists the conditions.")
+	if b == brief {
+		paragraphs = []string{strings.Join(paragraphs, " ")}
+	}
+	return append(sections, advice.Section{Heading: "For specialists", Paragraphs: paragraphs})
 }
 
 // title is a scenario's, by which the list of runs has it.
@@ -277,18 +310,22 @@ func heading(a *advice.Advice, pending int, others []advice.Run) string {
 		return text + fmt.Sprintf("; %d to come", pending)
 	}
 	if len(others) > 0 {
-		text += "; " + countOthers(others)
+		text += "; " + countOthers(a, others)
 	}
 	return text
 }
 
-// countOthers counts runs that no question is about, and those of them in which the lock fails, as the text above the list does.
-func countOthers(runs []advice.Run) string {
+// countOthers counts runs that no question is about, and those of them in which the lock fails, as the text above the list does. Where
+// an idempotency key makes all of them harmless, it says so of the key, of which the heading tells.
+func countOthers(a *advice.Advice, runs []advice.Run) string {
 	text, failed := draw.Plural(len(runs), "other"), 0
 	for i := range runs {
 		if len(runs[i].Broken) > 0 {
 			failed++
 		}
+	}
+	if a.Covers(runs) {
+		return text + draw.Either(len(runs) == 1, " needs", " need") + " it, too"
 	}
 	fail := draw.Either(failed == 1, "fails", "fail")
 	switch failed {
@@ -300,14 +337,19 @@ func countOthers(runs []advice.Run) string {
 	return fmt.Sprintf("%s, %d %s", text, failed, fail)
 }
 
+// down has the keys that lead to the runs below those in sight.
+func (d *Decide) down() string {
+	return draw.Either(d.at < questions, d.Keys.Enter.Help().Key+" ", "") + d.Keys.Down.Help().Key
+}
+
 // below counts the runs below those in sight: it keeps apart those that decide and those that no question is about.
-func (d *Decide) below(past, deciding int) string {
+func (d *Decide) below(past int, a *advice.Advice) string {
 	var all []string
-	if n := deciding - past; n > 0 {
+	if n := len(a.Runs) - past; n > 0 {
 		all = append(all, draw.Plural(n, "more run")+" of your answers")
 	}
-	if others := d.listed[max(past, deciding):]; len(others) > 0 {
-		all = append(all, countOthers(others))
+	if others := d.listed[max(past, len(a.Runs)):]; len(others) > 0 {
+		all = append(all, countOthers(a, others))
 	}
 	return strings.Join(all, "; ")
 }
@@ -403,7 +445,7 @@ func (d *Decide) drawRuns(c *draw.Canvas, l layout, a *advice.Advice, pending in
 	var unmarked []advice.Run
 	switch {
 	case past < len(d.listed) && len(d.rows) < list.H:
-		c.Text(list.X+3, list.Y+len(d.rows), list.W-3, d.Theme.More+" below: "+d.below(past, len(a.Runs)), draw.Dim)
+		c.Text(list.X+3, list.Y+len(d.rows), list.W-3, d.Theme.More+" below ("+d.down()+"): "+d.below(past, a), draw.Dim)
 	case past <= len(a.Runs):
 		unmarked = d.listed[len(a.Runs):]
 	}
@@ -558,6 +600,9 @@ func (d *Decide) entry(i, deciding, titles, names, width int, reason string) (ro
 		head = append(head, draw.Text(draw.Pad(run.Scenario, names)+"  ", draw.Dim))
 	}
 	if reason == "" {
+		if c, ok := code(run); ok && head.Width()+draw.Width(c.Name()) < width {
+			head = append(head, draw.Text(c.Name(), draw.Dim))
+		}
 		return []draw.Line{head}
 	}
 	because := draw.Wrap(reason, width-head.Width()-1)
