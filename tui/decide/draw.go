@@ -126,17 +126,19 @@ func (d *Decide) drawText(c *draw.Canvas, r draw.Rectangle, lines []draw.Line) {
 func (d *Decide) drawSigns(c *draw.Canvas, r draw.Rectangle, taken int, cured bool) {
 	g := &d.Theme.Glyphs
 	signs := draw.Either(cured, "", "by your answers: ") + g.Granted + " ok  " + g.Mild + " allowed  " + g.Bad + " " + draw.Either(cured, "needs the idempotency key", "forbidden")
+	codes := ""
 	for _, c := range d.codes() {
-		if more := fmt.Sprintf("%s %s  ", c, c.Name()); taken+draw.Width(more+signs)+1 < r.W {
-			signs = more + signs
+		if more := fmt.Sprintf("%s %s  ", c, c.Name()); taken+draw.Width(codes+more+signs)+1 < r.W {
+			codes += more
 		}
 	}
+	signs = codes + signs
 	if n := draw.Width(signs); taken+n+1 < r.W {
 		c.Text(r.X+r.W-1-n, r.Y, n, signs, draw.Dim)
 	}
 }
 
-// codes are those that the list of runs has, the most harmless first.
+// codes are those that the list of runs has, the worst first.
 func (d *Decide) codes() trace.Verdict {
 	var all trace.Verdict
 	for i := range d.listed {
@@ -144,9 +146,7 @@ func (d *Decide) codes() trace.Verdict {
 			all = append(all, c)
 		}
 	}
-	all = all.Sorted()
-	slices.Reverse(all)
-	return all
+	return all.Sorted()
 }
 
 // code is the worst of a run, as the list has it: what the answers forbid comes first. It is false if there is none.
