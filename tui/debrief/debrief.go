@@ -17,13 +17,14 @@ import (
 
 // Win is a game that was won.
 type Win struct {
-	Run   *trace.Trace // of the reader's moves, to the end if the goal is judged there
-	Goal  trace.Code
-	Moral string // what the level teaches, or empty
-	Score Score
-	Other *Other // nil while it is computed
-	Next  string // what the keys do from here, in a sentence
-	Theme *draw.Theme
+	Run    *trace.Trace // of the reader's moves, to the end if the goal is judged there
+	Goal   trace.Code
+	Moral  string // what the level teaches, or empty
+	Score  Score
+	Other  *Other // nil while it is computed
+	Replay string // which key plays the same moves with the other lock, in a sentence; empty if none does
+	Next   string // what the keys do from here, in a sentence
+	Theme  *draw.Theme
 }
 
 // Broken is the line of code by which a game was won, that whose command completed the violation, with
@@ -64,7 +65,7 @@ func (w *Win) Brief(width int) []draw.Line {
 	case d == nil:
 		t.Add(draw.Dim, "", "Replaying the same moves under another lock.")
 	case d.Proven:
-		t.Add(draw.Good, w.Theme.Granted+" ", fmt.Sprintf("%s withstands: all schedules of this level were searched, and none shows %s with it.", d.Lock, w.Goal.Named()))
+		t.Add(draw.Good, w.Theme.Granted+" ", fmt.Sprintf("%s withstands this%s: all schedules of this level were searched, and none shows %s with it.", d.Lock, butNot(d.Lock), w.Goal.Named()))
 	}
 	if w.Moral != "" {
 		t.Add(draw.Plain, "", w.Moral)
@@ -72,6 +73,14 @@ func (w *Win) Brief(width int) []draw.Line {
 	t.Add(draw.Plain, "", w.Score.Brief())
 	t.Add(draw.Strong, "", w.Next)
 	return t.Lines
+}
+
+// butNot says of a lock that is free of one flaw that it has others, where levels break it: it may have been broken just before.
+func butNot(lock string) string {
+	if about := levels.About(lock, nil); about != nil {
+		return ", though " + levels.Numbered(about) + draw.Either(len(about) == 1, " breaks", " break") + " it"
+	}
+	return ""
 }
 
 // More has the brief, and after a gap the score in full, what came of the same moves with the other lock, and what else broke. Who the
@@ -86,11 +95,6 @@ func (w *Win) More(width int) []draw.Line {
 	if d := w.Other; d != nil && d.Run != nil {
 		w.tellCodes(&t, "With "+d.Lock+" there was", slices.DeleteFunc(d.Run.Verdict(), func(c trace.Code) bool { return slices.Contains(own, c) }))
 	}
-	if d := w.Other; d != nil && d.Proven {
-		if about := levels.About(d.Lock, nil); about != nil { // that it is free of one flaw recommends nothing
-			t.Add(draw.Plain, "", fmt.Sprintf("What breaks %s: %s.", d.Lock, levels.Numbered(about)))
-		}
-	}
 	return t.Lines
 }
 
@@ -104,7 +108,7 @@ func (w *Win) tellOther(t *draw.Paragraphs) {
 			t.Add(draw.Breach, w.Theme.Bad+" ", text)
 			break
 		}
-		t.Add(draw.Plain, "", text)
+		t.Add(draw.Plain, "", strings.TrimSpace(text+" "+w.Replay))
 	case d.Err == nil:
 		t.Add(draw.Dim, "", fmt.Sprintf("Each lock that was tried has %s within the same bounds, too.", w.Goal.Named()))
 	case d.Err != nil:

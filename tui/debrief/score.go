@@ -18,10 +18,20 @@ type Score struct {
 // least are the fewest moves. The search counts steps: should some way have more of them and fewer moves, that is no worse.
 func (s *Score) least() int { return min(s.Least, s.Moves) }
 
-// Brief is the count of the moves beside the least.
+// Brief is the count of the moves beside the least, and that of the changes to another client, for which the level asks, too.
 func (s *Score) Brief() string {
-	return fmt.Sprintf("You made %s; the search needs %s.", draw.Plural(s.Moves, "move"), draw.Either(s.least() == s.Moves, "as many", fmt.Sprint(s.least())))
+	yours, least := draw.Plural(s.Moves, "move"), draw.Either(s.least() == s.Moves, "as many", fmt.Sprint(s.least()))
+	if s.Taken.Switches+s.Par.Switches > 0 {
+		yours += ", changing to another client " + often(s.Taken.Switches)
+	}
+	if s.Taken.Switches != s.Par.Switches {
+		least += ", changing " + often(s.Par.Switches)
+	}
+	return fmt.Sprintf("You made %s; the search needs %s.", yours, least)
 }
+
+// often is a number of times, which may be none.
+func often(n int) string { return draw.Either(n == 0, "never", draw.Times(n)) }
 
 // Text says in what the moves differ from the least, and what helped. Steps, of which a move may take several, are told only where
 // nothing else differs.

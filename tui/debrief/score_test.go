@@ -38,6 +38,12 @@ func TestScoreInBrief(t *testing.T) {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
+	for par, want := range map[int]string{1: "You made 5 moves, changing to another client twice; the search needs as many, changing once.", 2: "You made 5 moves, changing to another client twice; the search needs as many.", 0: "You made 5 moves, changing to another client twice; the search needs as many, changing never."} {
+		s := Score{Moves: 5, Least: 5, Taken: explore.Cost{Switches: 2}, Par: explore.Cost{Switches: par}}
+		if got := s.Brief(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
 	if s := (Score{Moves: 6, Least: 4, Hints: 2, Others: 3}); !strings.HasSuffix(s.Text(), "Hints asked for: 2. Other moves tried: 3.") {
 		t.Errorf("what helped isn't told: %s", s.Text())
 	}

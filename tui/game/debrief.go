@@ -43,6 +43,9 @@ func (s *Game) broken() (at trace.Source, by int, text string) {
 func (s *Game) debriefing(width int) []draw.Line {
 	w := debrief.Win{Run: s.Run.Trace, Goal: s.goal, Moral: s.moral, Score: s.score(), Other: s.debrief, Next: s.onward(), Theme: s.Theme}
 	if s.unfolded {
+		if s.replayed() {
+			w.Replay = fmt.Sprintf("%s plays them with %s.", s.Keys.Strategy.Help().Key, s.debrief.Lock)
+		}
 		return w.More(width)
 	}
 	return w.Brief(width)

@@ -116,6 +116,16 @@ func (s *Game) sideEffects() (all []string) {
 	return all
 }
 
+// explain says what the last move has broken means, if that isn't the goal: once, as the code stands on the screen from then on.
+func (s *Game) explain() {
+	if n := len(s.Run.Violations); n > 0 && s.quest != nil {
+		if code := s.Run.Violations[n-1].Code; code != s.goal && !slices.Contains(s.met, code) {
+			s.met = append(s.met, code)
+			s.Notice = fmt.Sprintf("%s: %s.", code, levels.Meaning(code))
+		}
+	}
+}
+
 // beside says of a code that isn't the goal what it is to the reader: it may look like the end of the level.
 func (s *Game) beside() string {
 	return ", not the goal" + draw.Either(s.known && s.refused == nil && s.hint.Reachable, ", which can still be reached", "")
@@ -140,7 +150,7 @@ func (s *Game) diagramRows(rows int) int {
 func (s *Game) drawClock(c *draw.Canvas, r draw.Rectangle) {
 	if s.quest != nil && s.drained && s.Pos == s.Run.Last() {
 		c.Fill(draw.Rect(r.X, r.Y, r.W, 1), " ", draw.Plain)
-		l := draw.Line{draw.Text(" in the end  ", draw.Strong), draw.Text(draw.Either(s.State.At > year, "a last client, the probe, asks "+draw.Times(tried.Probed(s.Run.Trace))+", the last time 10y later", "a last client, the probe, asks for the lock"), draw.Plain)}
+		l := draw.Line{draw.Text(" in the end  ", draw.Strong), draw.Text(draw.Either(s.State.At > year, "a test client, the probe, asks "+draw.Times(tried.Probed(s.Run.Trace))+", the last time 10y later", "a test client, the probe, asks for the lock"), draw.Plain)}
 		c.Line(r.X, r.Y, r.W, l.Fitted(r.W, s.Theme.More))
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/charmbracelet/bubbles/key"
@@ -51,11 +52,13 @@ type Game struct {
 	advice   string   // the hint that was given here
 	most     int      // options that there have been at a time: the rows for them stay
 	plan     layout.Game
-	scroll   int  // of the debrief
-	beyond   int  // how far that goes
-	unfolded bool // the debrief has all that the win has shown
-	recent   int  // the client to which the cursor came last
-	coded    bool // where there is no room for both: the code is shown, and not the diagram
+	scroll   int           // of the debrief
+	beyond   int           // how far that goes
+	unfolded bool          // the debrief has all that the win has shown
+	recent   int           // the client to which the cursor came last
+	met      trace.Verdict // the codes that are not the goal, and of which it was said what they mean
+	before   int           // the level from whose win enter came here, or none: enter may have been pressed once too often
+	coded    bool          // where there is no room for both: the code is shown, and not the diagram
 }
 
 // New goes on from a position of a run, with the moves that led there. What was tried from
@@ -83,7 +86,7 @@ func New(st *screen.App, from screen.SandboxMsg) (*Game, error) {
 // newGame is the game of that name as it was left, or a new one.
 func newGame(p *player.Player, cfg sim.Config, file string) *Game {
 	p.Asks, p.Steady = false, true // the reader decides what comes
-	s := &Game{Player: p, cfg: cfg, file: file}
+	s := &Game{Player: p, cfg: cfg, file: file, before: none}
 	s.Title, s.root, s.coded = "Your turn", &tried.Branch{}, cfg.Strategy.File != ""
 	s.recall()
 	if s.here == nil {
@@ -329,6 +332,7 @@ func (s *Game) try(o option) {
 			s.Notice = "That can't be done: " + err.Error() + "."
 			return
 		}
+		s.explain()
 		s.keep()
 		return
 	}
@@ -406,11 +410,11 @@ func (s *Game) Paste(text string) {
 func (s *Game) FooterKeys() []key.Binding {
 	k := &s.Keys
 	enter, arrows := k.Enter.Help().Key+" ", screen.Pair(k.Up, k.Down, "").Help().Key
-	do, choose := enter+"1-9", arrows // enter does what the cursor is on
+	do, choose := "1-9 "+enter, arrows+" " // enter does what the cursor is on
 	if s.at == none {
-		do, choose = "1-9", enter+arrows
+		do, choose = "1-9 ", arrows+" "+enter
 	}
-	keys := []key.Binding{screen.Bind(do, "do it", k.Enter.Keys()...), screen.Bind(choose, "choose", k.Up.Keys()...), k.Undo}
+	keys := []key.Binding{screen.Bind(strings.TrimSpace(do), "do it", k.Enter.Keys()...), screen.Bind(strings.TrimSpace(choose), "choose", k.Up.Keys()...), k.Undo}
 	if s.quest != nil {
 		keys = append(keys, k.Hint)
 	}
@@ -419,9 +423,9 @@ func (s *Game) FooterKeys() []key.Binding {
 		if s.unfolded {
 			read = screen.Pair(k.Up, k.Down, draw.Either(s.beyond > 0, "scroll", "fold"))
 		}
-		keys = []key.Binding{screen.As(k.Enter, "next level"), read, screen.As(k.First, "again"), k.Undo, k.Violation, screen.As(k.Play, "replay")}
+		keys = []key.Binding{screen.As(k.Enter, s.leadsTo()), read, screen.As(k.First, "restart"), k.Undo, k.Violation, screen.As(k.Play, "replay")}
 		if s.replayed() {
-			keys = slices.Insert(keys, 3, screen.As(k.Strategy, "with "+s.debrief.Lock))
+			keys = slices.Insert(keys, 3, screen.As(k.Strategy, "see "+s.debrief.Lock))
 		}
 	}
 	keys = append(keys, screen.As(k.Scenario, "levels"), screen.As(k.View, "view: "+s.viewLeadsTo()))
@@ -429,6 +433,14 @@ func (s *Game) FooterKeys() []key.Binding {
 		keys = append(keys, k.Redo)
 	}
 	return append(keys, screen.Pair(k.Previous, k.Next, "branch"), k.Copy, k.Export, k.Save, screen.As(k.Play, "replay"), k.Violation, k.Evidence, screen.Pair(k.In, k.Out, "zoom"), k.Close, k.Mouse, k.Help, k.Quit)
+}
+
+// leadsTo is where enter leads after a win.
+func (s *Game) leadsTo() string {
+	if next := levels.Unwon(s.App, s.level+1); next >= 0 {
+		return fmt.Sprintf("level %d", next+1)
+	}
+	return "next level"
 }
 
 // Help explains the screen and its keys.
@@ -491,8 +503,13 @@ func (s *Game) nextLevel() screen.Outcome {
 		s.Notice = "You have won all levels."
 		return screen.Outcome{}
 	}
+	won := s.level
 	if err := s.play(next); err != nil {
 		s.Notice = err.Error()
+		return screen.Outcome{}
+	}
+	if s.before = won; won != none && s.here == s.root {
+		s.Notice = fmt.Sprintf("%s goes back to level %d, which you have won.", s.Keys.Undo.Help().Key, won+1)
 	}
 	return screen.Outcome{}
 }

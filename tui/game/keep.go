@@ -46,8 +46,15 @@ func (s *Game) recall() {
 	s.root, s.here = root, here
 }
 
+// undo takes the last move back; before the first it leads back to the win of the level before, where enter came from there.
 func (s *Game) undo() {
-	if s.here.Parent == nil {
+	switch {
+	case s.here.Parent == nil && s.before != none:
+		if err := s.play(s.before); err != nil {
+			s.Notice = err.Error()
+		}
+		return
+	case s.here.Parent == nil:
 		s.Notice = "This is the beginning."
 		return
 	}

@@ -280,7 +280,7 @@ func (s *Game) showHint() {
 	case c.recalled != s.here && s.detour() > 0:
 		c.recalled = s.here
 		s.advise(fmt.Sprintf("Hint: your last %s gained nothing; %s takes %s back, %s again goes on.", draw.Either(s.detour() == 1, "move", fmt.Sprintf("%d moves", s.detour())), s.Keys.Undo.Help().Key, draw.Either(s.detour() == 1, "it", "one"), s.Keys.Hint.Help().Key))
-	case c.nudged != s.here:
+	case c.nudged != s.here && len(s.options) > 1:
 		c.nudged = s.here
 		c.hints++
 		s.advise("Hint: " + s.thought() + " " + s.Keys.Hint.Help().Key + " again names the move.")
