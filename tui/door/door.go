@@ -2,6 +2,8 @@
 package door
 
 import (
+	"strings"
+
 	"fmt"
 	"slices"
 
@@ -49,7 +51,9 @@ type way struct {
 var ways = []way{
 	{"Watch a lock fail",
 		func(d *Door) string { return d.Keys.Enter.Help().Key + " plays the run below, from its start" },
-		func(d *Door) string { return "It shows that " + d.Library.Scenarios[d.scenario].Shows + "." },
+		func(d *Door) string {
+			return "It shows: " + strings.ReplaceAll(d.Library.Scenarios[d.scenario].Shows, "its lease", "the time it was granted") + "." // who comes here knows no lease
+		},
 		func(d *Door) screen.OpenMsg {
 			return screen.PlayMsg{Strategy: d.strategy, Scenario: d.scenario, Playing: true}
 		}},

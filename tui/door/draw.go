@@ -9,6 +9,7 @@ import (
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
+	"lockstep/tui/levels"
 	"lockstep/tui/pane"
 )
 
@@ -17,7 +18,7 @@ const (
 	tall       = 34 // rows, for a second line of each way, and for the meanings of the signs
 	owning     = 38 // rows, for a line about a script of one's own
 	taller     = 46 // rows, for an empty line after each way, and for the meanings of the rows above them
-	legendRows = 2
+	legendRows = 3
 	leastTold  = 3 // rows below the picture that are never given up
 
 	usuallyTold, usualPicture = 9, 13 // rows that words come before the picture's empty rows for, if it has as many itself
@@ -89,12 +90,26 @@ func (d *Door) Draw(c *draw.Canvas, r draw.Rectangle) {
 	default:
 		a := d.axes.Of(d.run, r.W-pane.LabelWidth, 0)
 		drawn := pane.DrawTimeline(c, l.picture, pane.Scene{Timeline: d.run, Pos: d.pos, Axis: a, Column: a.Cols[d.pos], All: a.Width(), Lanes: lanes, Theme: d.Theme, Lit: d.lit(), Named: true})
-		c.Lines(l.legend, drawn.LegendRows(d.Theme, r.W-2, l.legend.H), 0)
+		if !l.legend.Empty() {
+			c.Lines(l.legend, slices.Concat(drawn.LegendRows(d.Theme, r.W-2, l.legend.H-1), pane.SignRows(d.others(), r.W-2)), 0)
+		}
 		free := d.drawTold(c, l.told, l.guide.Empty())
 		if l.legend.Empty() && free > 0 {
-			c.Lines(draw.Rect(0, l.told.Y+l.told.H-free, r.W, free), drawn.LegendRows(d.Theme, r.W-2, min(free, legendRows)), 0)
+			c.Lines(draw.Rect(0, l.told.Y+l.told.H-free, r.W, free), pane.SignRows(d.signs(), r.W-2), 0)
 		}
 	}
+}
+
+// others explains the signs that the legend of the picture leaves out.
+func (d *Door) others() []draw.Sign {
+	g := &d.Theme.Glyphs
+	return []draw.Sign{{"1 2", "on the time axis: the events that prove it"}, {g.Enter + " " + g.Leave, "enters and leaves; on a redis row: stored and gone"}}
+}
+
+// signs explains the signs of the picture in so few words that the least window has a row for all of them.
+func (d *Door) signs() []draw.Sign {
+	g := &d.Theme.Glyphs
+	return []draw.Sign{{"1 2", "proof"}, {g.Bad, "broke"}, {g.Send, "asks"}, {g.Granted, "has it"}, {g.Enter + " " + g.Leave, "inside"}, {g.Read, "read"}, {g.Write, "write"}, {g.Release, "release"}}
 }
 
 // lit are the events that prove the violation, which the ruler numbers.
@@ -204,7 +219,7 @@ func (d *Door) told(width int, much detail) []draw.Line {
 		t.Add(draw.Breach, "!! ", name+d.run.Cause(v))
 		d.tellEvidence(&t, v)
 		if much >= meanings {
-			t.Add(draw.Dim, "   ", draw.Sentence(fmt.Sprintf("%s: %s", trace.Capital(v.Code.Named()), v.Code.Meaning())))
+			t.Add(draw.Dim, "   ", draw.Sentence(fmt.Sprintf("%s: %s", trace.Capital(v.Code.Named()), levels.Meaning(v.Code))))
 		}
 	}
 	if why != "" {
