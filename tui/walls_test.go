@@ -20,7 +20,7 @@ var walls = map[string]string{
 	"pane":   "draw", "quiz": "draw", "facts": "draw", "told": "draw",
 	"ladder": "draw pane", "events": "draw pane", "find": "screen",
 	"picker": "draw screen",
-	"door":   "draw pane screen", "decide": "draw screen",
+	"door":   "draw levels pane screen", "decide": "draw screen",
 	"runs": "draw picker screen", "lesson": "screen", "course": "draw lesson screen", "search": "draw picker screen",
 	"compare": "draw pane picker screen", "player": "code draw events facts find ladder layout lesson pane picker quiz screen told views",
 	"finding": "player screen",
