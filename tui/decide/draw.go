@@ -149,6 +149,14 @@ func (d *Decide) codes() trace.Verdict {
 	return all.Sorted()
 }
 
+// widestCode are the columns of the longest name of a code in the list.
+func (d *Decide) widestCode() (widest int) {
+	for _, c := range d.codes() {
+		widest = max(widest, draw.Width(c.Name()))
+	}
+	return widest
+}
+
 // code is the worst of a run, as the list has it: what the answers forbid comes first. It is false if there is none.
 func code(r *advice.Run) (trace.Code, bool) {
 	for _, v := range []trace.Verdict{r.Broken, r.Verdict} {
@@ -600,8 +608,14 @@ func (d *Decide) entry(i, deciding, titles, names, width int, reason string) (ro
 		head = append(head, draw.Text(draw.Pad(run.Scenario, names)+"  ", draw.Dim))
 	}
 	if reason == "" {
-		if c, ok := code(run); ok && head.Width()+draw.Width(c.Name()) < width {
-			head = append(head, draw.Text(c.Name(), draw.Dim))
+		if c, ok := code(run); ok && names == 0 { // the words stand below each other, but behind a title that is longer
+			begin := min(titles, width-frame-d.widestCode()-1)
+			head[2].Text = draw.Pad(folded[0], begin) + "  "
+			if head.Width()+draw.Width(c.Name()) >= width {
+				head[2].Text = folded[0]
+			} else {
+				head = append(head, draw.Text(c.Name(), draw.Dim))
+			}
 		}
 		return []draw.Line{head}
 	}
