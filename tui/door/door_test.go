@@ -69,7 +69,7 @@ func TestViolationIsOnTheScreen(t *testing.T) {
 func TestSignsAreExplained(t *testing.T) {
 	for _, size := range sizes {
 		a, _ := open(t, size[0], size[1], screen.NewLibrary(), tuitest.PlainTheme(false))
-		for _, want := range []string{"░ paused", "◆ sends a command", "▽ releases it", "╌ believes, though its lease is over", "1 2 on the time axis: the events that prove it", "[ ] enters and leaves"} {
+		for _, want := range []string{"░ paused", "◆ sends", "▽ frees", "╌ lease over", "1 2 on the time axis: the events that prove it", "[ ] enters and leaves"} {
 			if v := a.View(); size[1] >= tall && !strings.Contains(v, want) {
 				t.Errorf("%v: there is no %q in\n%s", size, want, v)
 			}
