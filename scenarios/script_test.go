@@ -401,10 +401,10 @@ func TestQuestionBehindItsAnswer(t *testing.T) {
 		{"worse can follow", "naive-del", late + "  - run: A\n" + asked + "  - run: B\n", []string{fmt.Sprintf("test.yaml:%d: where this question is asked, "+
 			"the screen shows FR already under naive-del, which rules out some of its choices. Above line %d none is ruled out.", at(late+"  - run: A\n"), at("  - say: A.\n"))}},
 		{"the harm is done", "setpx-lua", stale + "  - run: A\n" + asked, []string{fmt.Sprintf("test.yaml:%d: this question stands behind its answer under setpx-lua: "+
-			"SW, the worst that can happen, is shown at 13.006s, by #33. Move it above line %d: it is asked there.", at(stale+"  - run: A\n"), at(stale))}},
+			"SW, the worst that can happen, is shown at 13.006s, by #33. Move it above line %d, where all its choices are open.", at(stale+"  - run: A\n"), at("  - say: A.\n"))}}, // above "A wakes up" OV is on the screen
 		{"no harm is done", "setpx-lua", late + "  - run: A\n" + asked + "  - run: B\n", nil},
 		{"all is over", "setpx-lua", late + "  - run: all\n" + asked, []string{fmt.Sprintf(
-			"test.yaml:%d: this question stands behind its answer under setpx-lua: everything has happened by then. Move it above line %d: it is asked there.", at(late+"  - run: all\n"), at("  - say: A.\n"))}},
+			"test.yaml:%d: this question stands behind its answer under setpx-lua: everything has happened by then. Move it above line %d, where all its choices are open.", at(late+"  - run: all\n"), at("  - say: A.\n"))}},
 	} {
 		equal(t, tt.name, missed(mustRun(t, script(t, in(tt.script)), tt.lock)), tt.want...)
 	}

@@ -240,14 +240,15 @@ func (t *Timeline) Named(e *trace.Event) string {
 }
 
 // spoken is the moment after an event in words: that of a command by its name. What other events are would be the answer, so of
-// these it is said that they come next, where the picture is of the same instant already and may show another answer.
+// these it is said that it is a step, where the picture is of the same instant already and may show another answer: the one
+// that comes next where it is asked, and the last one where it is answered.
 func (q *quiz) spoken(asked int, after *trace.Event) string {
 	text := "At " + trace.Brief(after.At)
 	switch {
 	case after.Kind == trace.KindExecute && after.Client != trace.None && len(after.Args) > 0:
 		return text + behind(q.Timeline, after)
 	case q.When(asked) == after.At:
-		return text + ", after what comes next"
+		return text + ", after this step"
 	}
 	return text
 }
@@ -292,7 +293,7 @@ func (l *Late) Says(lock string, line int) (text, about string) {
 	if l.Why == "" {
 		return fmt.Sprintf("where this question is asked, the screen shows %s already under %s, which rules out some of its choices. Above line %d none is ruled out.", l.Shown, lock, line), "shown"
 	}
-	return fmt.Sprintf("this question stands behind its answer under %s: %s. Move it above line %d: it is asked there.", lock, l.Why, line), "verdict"
+	return fmt.Sprintf("this question stands behind its answer under %s: %s. Move it above line %d, where all its choices are open.", lock, l.Why, line), "verdict"
 }
 
 // LateQuestions are such questions of a run, in its order.
@@ -312,9 +313,9 @@ func LateQuestions(t *trace.Trace) (all []Late) {
 			if late.Shown = run.harmful(at); late.Shown == nil {
 				continue
 			}
-			for len(run.harmful(place)) > 0 {
-				place = run.PreviousChapter(place)
-			}
+		}
+		for place > 0 && len(run.harmful(place)) > 0 {
+			place = run.PreviousChapter(place)
 		}
 		for j := range t.Notes {
 			if told := &t.Notes[j]; run.Before(told.Seq) <= place {

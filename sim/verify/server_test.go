@@ -37,6 +37,20 @@ func ownServer(t *testing.T, aof bool) *server {
 	return s
 }
 
+// ownPair are two servers of which one can follow the other.
+func ownPair(t *testing.T) (master, replica *server) {
+	t.Helper()
+	l := ownLab(t)
+	var pair [2]*server
+	for i := range pair {
+		var err error
+		if pair[i], err = l.newServer(false, true, trace.Epoch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return pair[0], pair[1]
+}
+
 // At 11.999 s a key with a TTL of 12 s has one millisecond, at 12 s none and is still there,
 // and at 12.001 s it is gone. The clock of the server goes where it is told.
 func TestClockIsOurs(t *testing.T) {
@@ -67,15 +81,7 @@ func TestClockIsOurs(t *testing.T) {
 // The reason for Resync: a master that comes back empty empties its replicas.
 func TestReplicasCopyAMasterThatComesBack(t *testing.T) {
 	testenv.Long(t)
-	l := ownLab(t)
-	var pair [2]*server
-	for i := range pair {
-		var err error
-		if pair[i], err = l.newServer(false, true, trace.Epoch); err != nil {
-			t.Fatal(err)
-		}
-	}
-	master, replica := pair[0], pair[1]
+	master, replica := ownPair(t)
 	ask := func(s *server, want string, args ...string) {
 		t.Helper()
 		reply, err := s.ask(args...)
@@ -151,15 +157,7 @@ func TestWaitOutlastsItsTimeout(t *testing.T) {
 
 // A real WAIT asks for the replicas that have what its master had written at the connection's last command.
 func TestWaitIsOfItsConnection(t *testing.T) {
-	l := ownLab(t)
-	var pair [2]*server
-	for i := range pair {
-		var err error
-		if pair[i], err = l.newServer(false, true, trace.Epoch); err != nil {
-			t.Fatal(err)
-		}
-	}
-	master, replica := pair[0], pair[1]
+	master, replica := ownPair(t)
 	var conns [2]*conn
 	for i := range conns {
 		var err error

@@ -142,8 +142,10 @@ func (d *Decide) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 func (d *Decide) move(k tea.KeyMsg) {
 	last := questions + len(d.listed) - 1
 	switch {
+	case key.Matches(k, d.Keys.Up) && d.at == 0: // as a number goes on from the last question to the first
+		d.at = questions - 1
 	case key.Matches(k, d.Keys.Up):
-		d.at = max(d.at-1, 0)
+		d.at--
 	case key.Matches(k, d.Keys.Down) && d.at == last && last < questions:
 		d.said = draw.Either(d.toAsk() > 0, "the runs come below once all questions are answered", "the runs come below once they are made")
 	case key.Matches(k, d.Keys.Down):

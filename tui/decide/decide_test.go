@@ -439,6 +439,10 @@ func TestNumbersAnswerInARow(t *testing.T) {
 	if a.Press("2 down 2 down 1 down"); d.answers != (advice.Answers{1, 1, 0}) || d.at != 1 {
 		t.Errorf("with arrows between, numbers answer %v, and the cursor is at %d", d.answers, d.at)
 	}
+	if a.Press("up up"); d.at != questions-1 {
+		t.Errorf("above the first question is the last, from which a number goes to the first: the cursor is at %d", d.at)
+	}
+	d.at = 1
 	if a.Press("3"); d.at != 1 || d.answers != (advice.Answers{1, 1, 0}) {
 		t.Errorf("a number without an answer leads to %d", d.at)
 	}

@@ -18,7 +18,7 @@ const (
 	Pick                   // the selected line of a list
 	Here                   // the cursor
 	Alarm                  // a violation, now: the loudest thing on the screen
-	Breach                 // a violation, as a mark or a word
+	Breach                 // a violation, as a mark or a word; a crash or another fault; and where two runs differ
 	Good                   // an assurance
 	firstClient            // and one for each of the clients, from here on
 	_

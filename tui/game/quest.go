@@ -276,7 +276,7 @@ func (s *Game) showHint() {
 	case !c.par.Reachable:
 		s.Notice = "No schedule reaches this goal: " + s.Keys.Scenario.Help().Key + " lists the levels."
 	case !c.hint.Reachable:
-		s.Notice = fmt.Sprintf("The goal can't be reached after your move %d: %s takes a move back.", s.lost(), s.Keys.Undo.Help().Key)
+		s.Notice = fmt.Sprintf("The goal went out of reach with your %s: %s takes a move back.", s.lost(), s.Keys.Undo.Help().Key)
 	case c.recalled != s.here && s.detour() > 0:
 		c.recalled = s.here
 		s.advise(fmt.Sprintf("Hint: your last %s gained nothing; %s takes %s back, %s again goes on.", draw.Either(s.detour() == 1, "move", fmt.Sprintf("%d moves", s.detour())), s.Keys.Undo.Help().Key, draw.Either(s.detour() == 1, "it", "one"), s.Keys.Hint.Help().Key))
@@ -301,19 +301,21 @@ func (s *Game) detour() (moves int) {
 	return moves
 }
 
-// lost is the number of the move with which the goal went out of reach, or of one after it, if nothing is known of that.
-func (s *Game) lost() int {
+// lost names the move with which the goal went out of reach. A game that was left and is taken up again doesn't know of each position whether
+// it could be reached from there.
+func (s *Game) lost() string {
 	first := s.here
 	for b := first.Parent; b != nil; b = b.Parent {
 		d, known := s.distances[b]
-		if known && d.reachable {
+		if known && d.reachable || first.Depth == 1 {
 			break
 		}
-		if known {
-			first = b
+		if !known {
+			return fmt.Sprintf("move %d, or one before it", first.Depth)
 		}
+		first = b
 	}
-	return first.Depth
+	return fmt.Sprintf("move %d", first.Depth)
 }
 
 // thought says what to look at, so that the reader can find the move that comes next.
@@ -387,7 +389,7 @@ func (s *Game) outlook(width int) (string, draw.Ink) {
 	case !c.par.Reachable:
 		return "No schedule with " + screen.FaultsText(c.bounds) + " gets there; " + k.Scenario.Help().Key + " lists the levels.", draw.Strong
 	case !c.hint.Reachable:
-		return fmt.Sprintf("No longer reachable after your move %d; %s takes a move back.", s.lost(), k.Undo.Help().Key), draw.Breach
+		return fmt.Sprintf("Out of reach since your %s; %s takes a move back.", s.lost(), k.Undo.Help().Key), draw.Breach
 	}
 	if s.here.Depth == 0 {
 		return shortened("Least from here: "+debrief.Cost(c.ahead, c.hint.Cost)+": can you match it?", width), draw.Plain

@@ -295,13 +295,19 @@ func TestHintsSayWhenItIsTooLate(t *testing.T) {
 	a, s := openOwn(t, "setpx-lua", trace.OV)
 	first := s.hint
 	do(t, a, s, "A: crashes") // the only crash; a pause is left, and nobody to pause
-	if v := tuitest.Unwrapped(a.View()); s.hint.Reachable || !strings.Contains(v, "No longer reachable after your move 1;") {
+	if v := tuitest.Unwrapped(a.View()); s.hint.Reachable || !strings.Contains(v, "Out of reach since your move 1;") {
 		t.Errorf("%+v\n%s", s.hint, a.View())
 	}
 	do(t, a, s, "B: reads its") // which changes nothing
-	if a.Press("i"); s.hint.Reachable || !strings.Contains(s.Notice, "can't be reached after your move 1:") {
+	if a.Press("i"); s.hint.Reachable || !strings.Contains(s.Notice, "went out of reach with your move 1:") {
 		t.Error(s.Notice)
 	}
+	known := s.distances[s.here.Parent]
+	delete(s.distances, s.here.Parent) // as when the game was left here
+	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, "Out of reach since your move 2, or one before it;") {
+		t.Errorf("it is not known of move 1 that it is too late after it:\n%s", v)
+	}
+	s.distances[s.here.Parent] = known
 	if a.Press("u u"); s.hint.Steps != first.Steps {
 		t.Errorf("after the undo it is %+v, and was %+v", s.hint, first)
 	}

@@ -52,7 +52,7 @@ func laneSigns(g *draw.Glyphs) []draw.Sign {
 		{g.Lost, "lost: a command or its reply"}, {g.GivesUp, "timeout: it gives up waiting for a reply"}, {g.Fails, "fails: to acquire, extend or release"},
 		{g.Down, "down: a server"}, {g.Retired, "out of service: a server that no client goes to any more, as a replica has taken over"}, {g.Fault, "a client's or a server's clock jumps"}, {g.Fault, "a client's process, or a thread of it, ends"},
 		{g.Fault, "a server loses a key or its scripts, takes over, or is written to from outside"}, {g.Fault, "on the resource's row: the database has a new version"},
-		{g.Nobody, "no majority: no client has one of the servers"},
+		{g.Nobody, "no majority: no client has its record on most servers"},
 	}
 }
 

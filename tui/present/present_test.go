@@ -1057,7 +1057,7 @@ script:
     answer: verdict
   - run: [A, B]
 `, "setpx-lua")
-	for _, want := range []string{"? At 2ms, after what comes next: Whose record is it?", "had not come to it by then."} {
+	for _, want := range []string{"? At 2ms, after this step: Whose record is it?", "had not come to it by then."} {
 		a.Press("enter")
 		if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, want) || !strings.Contains(v, "n1r1 redis") || strings.Contains(v, "nodes n1") {
 			t.Errorf("at %d:\n%s", p.Pos, a.View())
