@@ -352,7 +352,7 @@ func TestAnswersAreKept(t *testing.T) {
 	if a.Press("esc 4"); !strings.Contains(a.View(), "your answers of before are kept: u clears them") {
 		t.Errorf("it isn't said that answers are kept:\n%s", a.View())
 	}
-	if a.Press("up"); a.View() != chosen || !strings.Contains(chosen, "(x) destroy something") {
+	if a.Press("home"); a.View() != chosen || !strings.Contains(chosen, "(x) destroy something") {
 		t.Errorf("the answers were\n%s\nand are\n%s", chosen, a.View())
 	}
 }
