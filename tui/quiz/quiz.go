@@ -511,11 +511,6 @@ func (z *Quiz) broken(from, to int) bool {
 	return slices.ContainsFunc(z.run.Breaches, func(b timeline.Breach) bool { return from < b.Pos && b.Pos <= to })
 }
 
-// Overtaken reports whether a violation has come since a script's words were told.
-func (z *Quiz) Overtaken(n *trace.Note, pos int) bool {
-	return n.Kind == trace.NoteSay && z.broken(z.run.Before(n.Seq), pos)
-}
-
 // Carried reports whether the question at a position was asked at an earlier one.
 func (z *Quiz) Carried(pos int) bool {
 	q := z.At(pos)
