@@ -81,21 +81,21 @@ var Questions = [3]Question{
 	{Name: "for", Text: "Two holders", Hint: "Does a second holder only waste work, or does it do harm?", Answers: []Answer{
 		{Name: "efficiency", Text: "cost work twice", Example: "a report is computed twice, a cache is filled twice",
 			accepts: []acceptance{
-				{codes: trace.Verdict{trace.DG}, scenarios: losses, where: "where a server loses the lock's record or its clock jumps", why: "that only costs work twice"},
-				{codes: trace.Verdict{trace.DG, trace.FR}, scenarios: []string{sameToken}, where: "where two clients draw the same token", why: "that, too, only costs work twice"},
+				{codes: trace.Verdict{trace.DG}, scenarios: losses, where: "a server loses the lock's record or its clock jumps", why: "that only costs work"},
+				{codes: trace.Verdict{trace.DG, trace.FR}, scenarios: []string{sameToken}, where: "two clients draw the same token", why: "that, too, only costs work"},
 			},
 			remedy: "give each payment (or whatever must not be done twice) one idempotency key, the same in every retry and every client",
 			limits: "Make it before you ask for the lock. Its receiver keeps it as long as a retry can come, and does the work once for each, even if two requests come together.",
 			cure:   "with an idempotency key"},
-		{Name: "correctness", Text: "destroy something", Example: "a customer pays twice; two jobs change one balance, and one change is lost",
+		{Name: "correctness", Text: "destroy something", Example: "a customer pays twice; two jobs change one balance, and one change is lost. If a payment is both a provider's charge and a row in your table, answer for the one that can't be undone: the charge",
 			damage:  "a customer pays twice or a change is lost",
 			forbids: trace.Verdict{trace.SW}, scenarios: []string{pastLease, "pause-after-check"}},
 	}},
 	{Name: "token", Text: "A fencing token", Hint: "A number that grows with each grant, so that a late write can be refused.", Term: true, Answers: []Answer{
-		{Name: "no", Text: "can't be checked", Example: "what you protect takes all that arrives: a provider's payment API, a mail, a file. If a payment is both a provider's charge and a row in your table, answer for the one that can't be undone: the charge", suits: "come into question: the others rely on a token that is checked", fits: func(s strategies.Strategy) bool { return !s.Fences }},
+		{Name: "no", Text: "can't be checked", Example: "what you protect takes all that arrives: a provider's charge, a mail, a file", suits: "come into question: the others rely on a token that is checked", fits: func(s strategies.Strategy) bool { return !s.Fences }},
 		{Name: "yes", Text: "can be checked", Example: "what you protect refuses a number lower than one it has seen: a table in your own database, say",
 			remedy:    "have what the lock protects check a fencing token or a version (UPDATE ... WHERE version = 7)",
-			accepts:   []acceptance{{codes: trace.Verdict{trace.DG}, scenarios: []string{eviction, jump}, where: "where a server evicts the lock's record, but not the counter of tokens, or its clock jumps", why: "a late write is refused all the same", fits: fences}},
+			accepts:   []acceptance{{codes: trace.Verdict{trace.DG}, scenarios: []string{eviction, jump}, where: "a server evicts the lock's record, but not the counter of tokens, or its clock jumps", why: "a late write is refused all the same", fits: fences}},
 			scenarios: []string{minted, "pause-replies-in-flight"}},
 	}},
 	{Name: "servers", Text: "Redis has", Hint: "Only with replicas can a failover lose the lock: they hear of it later.", Answers: []Answer{

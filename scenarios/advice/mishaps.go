@@ -59,7 +59,7 @@ var mishaps = []mishap{
 	{"clients that go on without the lock", Misuse, []string{"fail-open", "stampede-fallthrough"}, anyLock},
 	{"readers whom the resource doesn't check", Misuse, []string{"fenced-write-unfenced-read"}, fencing},
 	{"two clients that draw the same token", Misuse, []string{sameToken}, anyLock},
-	{"votes that split again and again, as they can where all retry after the same wait", Stuck, []string{"split-vote"}, anyLock},
+	{"votes that keep splitting, where all retry after the same wait", Stuck, []string{"split-vote"}, anyLock},
 }
 
 // tokens says whether a mishap is one of locks with fencing tokens, or of those without: what happens in a scenario about tokens

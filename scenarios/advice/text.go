@@ -35,7 +35,8 @@ func (a *Advice) Rest(scenarios []string, outcome Outcome) Rest {
 	return rest
 }
 
-// Section is a part of the recommendation. The first has no heading: it is the lock, and what protects where two are at work all the same.
+// Section is a part of the recommendation. The first has no heading, and all that must be known: the lock, what protects where two are at
+// work all the same, why, what to do, and on what it depends.
 type Section struct {
 	Heading    string
 	Paragraphs []string
@@ -43,36 +44,43 @@ type Section struct {
 
 // The headings of the sections after the first.
 const (
-	whatToDo   = "What to do"
-	why        = "Why"
+	anotherWay = "Another way"
+	more       = "More on this"
 	runsBehind = "The runs behind it"
 )
 
-// Text puts the recommendation into sections: what to use, and what protects; what to do for that, on which conditions or instead
-// of what; why; and what the runs say. As a whole they have the reasons, too. Scenarios have the names that the reader finds them by.
+// Text puts the recommendation into sections. As a whole they have the reasons, too. Scenarios have the names that the reader finds them by.
 func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) string, whole bool) []Section {
 	if a.Lock.Name == "" {
 		return []Section{{Paragraphs: []string{"There is no such lock."}}}
 	}
 	first := Section{Paragraphs: said(a.Headline(), a.Protects(), rest.Incomplete())}
 	if a.Enough {
-		return []Section{first,
-			{whatToDo, append(a.Unspoken(rest, outcome, name, whole), said(a.outside())...)},
-			{why, said("It is "+a.Lock.Summary+".", a.price(name), a.covered(whole), a.whyOne(name))},
-			{runsBehind, []string{a.withstood(rest)}},
+		unspoken := a.Unspoken(rest, outcome, name, whole)
+		reasons := said(a.price(name), a.covered(whole), a.whyOne(name))
+		if a.guards() {
+			first.Paragraphs = append(first.Paragraphs, a.unchecked(), keepsCounter+" "+outside)
+			reasons = append([]string{beginsAgain, "It is " + a.Lock.Summary + "."}, reasons...)
+		} else {
+			first.Paragraphs = append(first.Paragraphs, "Why: no simpler lock does as well in the runs that your answers call for. It is "+a.Lock.Summary+".")
 		}
+		first.Paragraphs = append(first.Paragraphs, unspoken[:min(len(unspoken), 1)]...)
+		reasons = slices.Concat(unspoken[min(len(unspoken), 1):], reasons)
+		return []Section{first, {more, reasons}, {runsBehind, []string{a.withstood(rest)}}}
 	}
-	var do []string
+	var ways []string
 	for n := range a.Instead {
-		do = append(do, a.instead(n, name))
+		ways = append(ways, a.instead(n, name))
 	}
-	reasons := said(a.fails(), a.counterLost(name))
+	first.Paragraphs = append(first.Paragraphs, "Why: "+a.fails())
+	reasons := said(a.counterLost(name))
 	if a.Cured() != "" {
 		cure := a.Instead[0].answer(0)
-		do = slices.Concat([]string{sentence(cure.remedy) + " " + cure.limits}, do[1:], []string{helps})
-		reasons = append(reasons, a.saves(rest, whole))
+		first.Paragraphs = append(first.Paragraphs, said("What to do: "+cure.remedy+". "+cure.limits, helps, a.stuck(rest))...)
+		ways, reasons = ways[1:], append(reasons, a.saves(rest, whole))
 	}
-	return []Section{first, {whatToDo, do}, {why, reasons}, {runsBehind, []string{a.counted(rest, whole)}}}
+	all := []Section{first, {anotherWay, ways}, {more, reasons}, {runsBehind, []string{a.counted(rest, whole)}}}
+	return slices.DeleteFunc(all, func(s Section) bool { return len(s.Paragraphs) == 0 })
 }
 
 // said are those of some sentences that there are.
@@ -87,18 +95,23 @@ func (a *Advice) Protects() string {
 		return "That key (an ID that its receiver acts on once) protects; the lock saves work."
 	case !a.Enough:
 		return "Every lock fails: two can be at work at once."
-	case a.guards():
-		return "That check protects, as it refuses a late write; the lock only saves work."
+	case a.Enough && a.guards():
+		return "That check protects: it refuses a late write, which no lock can prevent."
 	}
 	return "It only saves work: now and then two do the same work, which you accept."
 }
 
-// outside says what to do where the token of the lock isn't checked. It is empty where no token keeps harm away.
-func (a *Advice) outside() string {
-	if !a.guards() {
-		return ""
-	}
-	return "A provider's charge or a mail can't check the token: give it an idempotency key, so that a second one has no effect."
+// keepsCounter says how a server of Redis keeps the counter of tokens, outside what to do where a token isn't checked, and beginsAgain to
+// what it comes that the counter is lost.
+const (
+	keepsCounter = "What to do: have Redis keep the counter of tokens through restarts and power cuts (appendonly yes, appendfsync always), and evict nothing (maxmemory-policy noeviction)."
+	outside      = "Give a charge or a mail, which can't check a token, an idempotency key, so that a second one has no effect."
+	beginsAgain  = "A counter that is lost begins again: the next holder's number is no higher than that of the one before, and the resource takes a late write."
+)
+
+// unchecked says to what it comes where the token of the lock isn't checked.
+func (a *Advice) unchecked() string {
+	return "Why: under every lock two can be at work after a pause past the lease: unchecked, " + a.damage() + "."
 }
 
 // price is what the lock shows of what the answers would rather not have: "" if nothing.
@@ -150,11 +163,14 @@ func (a *Advice) counterLost(name func(scenario string) string) string {
 		"the same number as the one before, or a lower one, and the resource takes a late write: %s shows %s under %s.", f.Lock.Name, named(f.By.Broken), name(f.By.Scenario))
 }
 
-// Headline says what to use: one lock, or, where none is enough alone, that with which one is; and of a token that it has to be checked.
+// Headline says what to use: one lock, or, where none is enough alone, that with which one is; and of a token that it has to be checked,
+// and that the number must not come again.
 func (a *Advice) Headline() string {
 	switch cured := a.Cured(); {
-	case a.guards() && a.Enough: // the name alone would be taken for a charge, too
-		return "Use " + a.Lock.Name + ", but only if its token is checked where the harm is done."
+	case a.Enough && a.guards() && a.ofSeveral(): // the name alone would be taken for a charge, too
+		return "Use " + a.Lock.Name + " on one server, only if its token is checked and its counter kept."
+	case a.Enough && a.guards():
+		return "Use " + a.Lock.Name + ", but only if its token is checked and its counter is never lost."
 	case a.Enough:
 		return "Use " + a.Lock.Name + "."
 	case cured == "":
@@ -204,6 +220,15 @@ func (a *Advice) saves(rest *Rest, whole bool) string {
 	return text + fmt.Sprintf("you only have to rule out %s: nobody gets the lock then.", trace.List(mishaps))
 }
 
+// stuck says what has to be ruled out although the key keeps harm away: nobody gets the lock then. It is empty if there is no such mishap.
+func (a *Advice) stuck(rest *Rest) string {
+	_, left := a.byCure(rest)
+	if mishaps, _ := a.Mishaps(left); mishaps != nil {
+		return "Rule out " + trace.List(mishaps) + "."
+	}
+	return ""
+}
+
 // byCure parts the runs in which the lock fails into those that do no harm with that which makes it enough, and the others.
 func (a *Advice) byCure(rest *Rest) (covered, left []Run) {
 	for _, r := range slices.Concat(a.Runs, rest.Shown) {
@@ -237,15 +262,15 @@ func (a *Advice) fails() string {
 	for i, m := range mishaps {
 		mishaps[i] = pick(m == "a pause", "a pause past the lease", m)
 	}
-	text := "Under every lock two can be at work after " + either(mishaps)
+	text := "under every lock two can be at work after " + either(mishaps)
 	if damage := a.damage(); damage != "" {
 		text += ", so that " + damage
 	}
 	return text + "."
 }
 
-// helps says for what the idempotency key is good, and for what not.
-const helps = "The idempotency key does nothing for a change that is computed from what was read, such as a new balance."
+// helps says for what the idempotency key is no good, and what is.
+const helps = "The key does nothing for a change that is computed from what was read (a balance, a stock): for that check a version (UPDATE ... WHERE version = 7)."
 
 // counted is in how many runs a lock fails that isn't enough, and in how many of those that does no harm with that which makes it enough: the
 // runs that are listed are its own.
@@ -255,22 +280,28 @@ func (a *Advice) counted(rest *Rest, whole bool) string {
 		codes = append(codes, r.Broken[:min(len(r.Broken), 1)]...)
 	}
 	codes = slices.Compact(codes.Sorted())
-	text := fmt.Sprintf("%s alone fails in %d of the %d runs that your answers call for", a.Lock.Name, (&candidate{a.Lock, a.Runs}).failed(), len(a.Runs))
+	called, n := (&candidate{a.Lock, a.Runs}).failed(), (&candidate{a.Lock, rest.Shown}).failed()
+	ours := fmt.Sprintf("%d that your answers call for", called)
 	if whole {
-		text += ", by " + a.harm(codes)
+		ours += fmt.Sprintf(", by %s,", a.harm(codes))
 	}
-	n := (&candidate{a.Lock, rest.Shown}).failed()
+	text := a.Lock.Name + " alone fails in "
 	switch {
 	case rest.Pending > 0:
-		return text + "; " + rest.toCome() + "."
+		return text + "runs: " + strings.TrimSuffix(ours, ",") + "; " + rest.toCome() + "."
 	case n > 0:
-		text += fmt.Sprintf(", and in %s", others(n))
+		text += fmt.Sprintf("%d runs: %s and %s.", called+n, ours, others(n))
+	default:
+		text += fmt.Sprintf("%d runs, all of them called for by your answers.", called)
 	}
-	if covered, left := a.byCure(rest); a.Cured() != "" {
-		all := len(covered) + len(left)
-		text += fmt.Sprintf(". The idempotency key makes %s harmless", pick(len(left) == 0, fmt.Sprintf("all %d", all), fmt.Sprintf("%d of these %d", len(covered), all)))
+	switch covered, left := a.byCure(rest); {
+	case a.Cured() == "":
+		return text
+	case len(left) == 0:
+		return text + " The idempotency key makes all of them harmless."
+	default:
+		return text + fmt.Sprintf(" The idempotency key makes %d of them harmless; in %s nobody gets the lock.", len(covered), pick(len(left) == 1, "the other", "the others"))
 	}
-	return text + "."
 }
 
 // harm are codes with their names, and with that to which a stale write comes.
@@ -295,9 +326,6 @@ func (a *Advice) damage() string {
 	}
 	return ""
 }
-
-// sentence begins with a capital letter and ends with a full stop.
-func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }
 
 // either lists alternatives: "one, another or a third".
 func either(all []string) string {
@@ -462,9 +490,9 @@ func (a *Advice) instead(n int, name func(string) string) string {
 		remedies = append(remedies, i.answer(c).remedy)
 		answers = append(answers, fmt.Sprintf("\"%s %s\"", Questions[q].Text, i.answer(c).Text))
 	}
-	text := fmt.Sprintf("%sf you can, %s, and answer %s: then %s is enough", pick(n == 0, "I", "Or, i"), trace.List(remedies), trace.List(answers), i.Lock.Name)
-	if i.One {
-		text += ", on one of your servers"
+	text := fmt.Sprintf("If you can, %s, and answer %s: then use %s%s", trace.List(remedies), trace.List(answers), i.Lock.Name, pick(i.One, ", on one of your servers", ""))
+	if i.Lock.Fences {
+		text += ", as long as its counter of tokens is never lost"
 	}
 	text += "."
 	if unwanted := where(i.Runs, func(r *Run) trace.Verdict { return r.Unwanted }, name); unwanted != "" {
@@ -518,7 +546,7 @@ func (a *Answer) Requires(locks []strategies.Strategy, titles func(names []strin
 		all = append(all, fmt.Sprintf("Every lock is also run through %s.", titles(a.scenarios)))
 	}
 	for _, x := range a.accepts {
-		all = append(all, fmt.Sprintf("It is allowed that %s %s: %s.", happenings(x.codes), x.where, x.why))
+		all = append(all, fmt.Sprintf("If %s, %s: %s, so that speaks against no lock.", x.where, happenings(x.codes), x.why))
 	}
 	if a.wants != nil {
 		all = append(all, fmt.Sprintf("It speaks against a lock, but doesn't rule it out, that %s.", happenings(a.wants)))
@@ -560,13 +588,11 @@ func (a *Advice) Unspoken(rest *Rest, outcome Outcome, name func(scenario string
 // conditions are what has to be ruled out for a lock that is enough, by the runs in which it fails otherwise.
 func (a *Advice) conditions(failed []Run, whole bool) string {
 	mishaps, _ := a.Mishaps(failed)
-	one := len(mishaps) == 1
-	const begin = "It is enough as long as you can rule out "
-	why := fmt.Sprintf("no question asks about %s, and %s that it fails then", pick(one, "that", "these"), pick(len(failed) == 1, "1 other run shows", fmt.Sprintf("%d other runs show", len(failed))))
-	if one || !whole {
-		return fmt.Sprintf("%s%s: %s.", begin, trace.List(mishaps), why)
+	const begin = "It depends on your ruling out what no question asks about:"
+	if len(mishaps) == 1 || !whole {
+		return fmt.Sprintf("%s %s.", begin, trace.List(mishaps))
 	}
-	return fmt.Sprintf("%swhat follows (%s):\n- %s", begin, why, strings.Join(mishaps, "\n- "))
+	return begin + "\n- " + strings.Join(mishaps, "\n- ")
 }
 
 // costs says when two are at work although the answers forbid that elsewhere, and why they accept it there. It is empty if the lock never
