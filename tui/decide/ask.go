@@ -125,7 +125,7 @@ func (l leads) sentence(open bool) string {
 	case l.none:
 		return undecided + ": with some, " + l.either() + " is enough; with others, no lock alone is"
 	case !l.settled():
-		return undecided + " between " + l.either()
+		return undecided + ": it is " + l.either()
 	}
 	return "The lock is " + l.locks[0] + " then" + whatever
 }

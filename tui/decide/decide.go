@@ -142,7 +142,7 @@ func (d *Decide) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 func (d *Decide) move(k tea.KeyMsg) {
 	last := questions + len(d.listed) - 1
 	switch {
-	case key.Matches(k, d.Keys.Up) && d.at == 0: // as a number goes on from the last question to the first
+	case key.Matches(k, d.Keys.Up) && d.at == 0: // as a number goes on past the last question to one above that is open
 		d.at = questions - 1
 	case key.Matches(k, d.Keys.Up):
 		d.at--
@@ -191,9 +191,9 @@ func (d *Decide) toAsk() (n int) {
 	return n
 }
 
-// number answers the question at the cursor, or from the runs the one at which it was last, by the number of an answer, and goes on: to
-// the next open question, and where none is open, to the next row, after the last to the first. So numbers in a row always answer questions in
-// a row, the second time, too. Where there was another answer it says so: it could be changed unnoticed otherwise.
+// number answers the question at the cursor, or from the runs the one at which it was last, by the number of an answer, and goes on to
+// the next open question. After the last answer the cursor stays, so that the reader looks at the lock. Where there was another answer
+// it says so: it could be changed unnoticed otherwise.
 func (d *Decide) number(answer int) {
 	if d.at >= questions {
 		d.at = d.asked
@@ -209,7 +209,7 @@ func (d *Decide) number(answer int) {
 		d.said = fmt.Sprintf("changed: %s: %s", q.Text, q.Answers[answer].Text)
 	}
 	d.goOn()
-	d.moved = d.at > at || d.toAsk() > 0 && d.at != at // from the last to the first it skips nothing
+	d.moved = d.at != at
 }
 
 // beside is the answer to the left or right of the one that is given, or the outermost one on that side.
@@ -254,7 +254,7 @@ func (d *Decide) either() string {
 	return strings.Join(numbers[:last], ", ") + " or " + numbers[last]
 }
 
-// goOn takes the cursor to the next question that is open. Once none is, it goes to the first if the last was at the cursor, or to the next.
+// goOn takes the cursor to the next question that is open, if there is one.
 func (d *Decide) goOn() {
 	for i := range questions {
 		if next := (d.at + 1 + i) % questions; !d.given[next] {
@@ -262,7 +262,6 @@ func (d *Decide) goOn() {
 			return
 		}
 	}
-	d.at = (d.at + 1) % questions
 }
 
 // enter goes on from a question that is answered: to the next open one, or to the runs once all are answered; and it plays
@@ -358,7 +357,7 @@ func (d *Decide) Help() screen.Page {
 	k, g := &d.Keys, &d.Theme.Glyphs
 	return screen.Page{
 		Title: "which lock should I use?",
-		About: "A question with a ? before it is still to be answered: no answer is taken until you give it, by an arrow, which stays there, or by its number, which goes on to the next open question, or, once all are answered, to the next row: three numbers answer all three again. Enter gives none: it goes on once there is one. The answers say which violations your use forbids, and what can happen to it. Every lock of the catalogue is run through just that; " +
+		About: "A question with a ? before it is still to be answered: no answer is taken until you give it, by an arrow, which stays there, or by its number, which goes on to the next open question and, once all are answered, stays. Enter gives none: it goes on once there is one. The answers say which violations your use forbids, and what can happen to it. Every lock of the catalogue is run through just that; " +
 			"of those that do no harm then, the simplest is recommended. If there is none, the screen says so, and shows what is missing. " +
 			"Below are its runs, those first that show something forbidden; last come runs that no question is about, in which it fails, too, or in which two are at work and that only costs work. Each kind of them has a heading, which says what follows for you. Each run can be played.",
 		Keys: append([]key.Binding{screen.As(k.Up, "row above"), screen.As(k.Down, "row below"), screen.As(k.Back, "answer to the left"), screen.As(k.Forward, "answer to the right"), screen.Bind("1-3", "that answer, and on", k.Guess.Keys()[:3]...),
