@@ -622,6 +622,20 @@ func TestCounterIsNoBetterThanItsServer(t *testing.T) {
 	}
 }
 
+// The setting that is advised for the counter keeps it, where the same run without it lets a late write through.
+func TestCounterIsKeptAsAdvised(t *testing.T) {
+	outcome := ran(t)
+	d := advice.Decide(advice.Answers{1, 1, 0}, strategies.All(), outcome)
+	if text := strings.Join(section(&d, d.Rest(scenarios.Names(), outcome), outcome, ""), " "); !strings.Contains(text, "appendfsync always") || !strings.Contains(d.Headline(), "its counter is never lost") {
+		t.Errorf("it isn't said how the counter is kept: %s", text)
+	}
+	for scenario, lost := range map[string]bool{"fence-lost": true, "fence-lost.always": false} {
+		if v, _ := outcome(scenario, d.Lock.Name); slices.Contains(v, trace.SW) != lost {
+			t.Errorf("%s shows %s under %s", d.Lock.Name, v, scenario)
+		}
+	}
+}
+
 // What a lock shows beside what is forbidden is said to be allowed; and where its runs show what a claim
 // about it excludes, it is said why that is no contradiction.
 func TestTextAgreesWithTheRuns(t *testing.T) {
