@@ -774,9 +774,9 @@ func TestAcceptedIsExplained(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		". If a server loses the lock's record or its clock jumps, two are granted the lock at once: that only costs work, so that speaks against no lock.",
-		". If two clients draw the same token, two are granted the lock at once or one releases another's lock: that, too, only costs work, so that speaks against no lock.",
-		". If a server evicts the lock's record, but not the counter of tokens, or its clock jumps, two are granted the lock at once: a late write is refused all the same, so that speaks against no lock.",
+		". If a server loses the lock's record or its clock jumps, two are granted the lock at once: that only costs work. That rules no lock out.",
+		". If two clients draw the same token, two are granted the lock at once or one releases another's lock: that, too, only costs work. That rules no lock out.",
+		". If a server evicts the lock's record, but not the counter of tokens, or its clock jumps, two are granted the lock at once: a late write is refused all the same. That rules no lock out.",
 	} {
 		if strings.Count(". "+strings.ReplaceAll(said, "\n", " "), want) != 1 {
 			t.Errorf("%q is not among:\n%s", want, said)

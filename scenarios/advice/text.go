@@ -546,7 +546,7 @@ func (a *Answer) Requires(locks []strategies.Strategy, titles func(names []strin
 		all = append(all, fmt.Sprintf("Every lock is also run through %s.", titles(a.scenarios)))
 	}
 	for _, x := range a.accepts {
-		all = append(all, fmt.Sprintf("If %s, %s: %s, so that speaks against no lock.", x.where, happenings(x.codes), x.why))
+		all = append(all, fmt.Sprintf("If %s, %s: %s. That rules no lock out.", x.where, happenings(x.codes), x.why))
 	}
 	if a.wants != nil {
 		all = append(all, fmt.Sprintf("It speaks against a lock, but doesn't rule it out, that %s.", happenings(a.wants)))
