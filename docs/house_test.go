@@ -25,7 +25,7 @@ var floors = []string{
 	"sim/campaign/queue sim/campaign/report",
 	"sim/campaign/plan sim/campaign/store",
 	"sim/campaign/job sim/campaign/hush",
-	"scenarios/advice scenarios/site scenarios/reference scenarios/sample",
+	"scenarios/advice scenarios/site scenarios/reference scenarios/sample scenarios/echo",
 	"scenarios sim/explore/locktest",
 	"sim/explore/report sim/explore/fuzz",
 	"sim/explore",

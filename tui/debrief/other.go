@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"lockstep/scenarios"
+	"lockstep/scenarios/echo"
 	"lockstep/sim"
 	"lockstep/sim/explore"
 	"lockstep/sim/trace"
@@ -23,7 +24,7 @@ type Other struct {
 }
 
 // Stretches are the moves that lead to a branch, each with the events and the time of the run that it ends at.
-func Stretches(cfg sim.Config, here *tried.Branch) (parts []scenarios.Stretch, err error) {
+func Stretches(cfg sim.Config, here *tried.Branch) (parts []echo.Stretch, err error) {
 	for _, b := range here.Line() {
 		schedule := sim.Schedule{Config: cfg, Moves: b.Moves()}
 		t, err := scenarios.Replay(schedule)
@@ -34,7 +35,7 @@ func Stretches(cfg sim.Config, here *tried.Branch) (parts []scenarios.Stretch, e
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, scenarios.Stretch{Moves: b.Made, Events: len(t.Events), Now: now})
+		parts = append(parts, echo.Stretch{Moves: b.Made, Events: len(t.Events), Now: now})
 	}
 	return parts, nil
 }
@@ -49,7 +50,7 @@ type Level struct {
 
 // Replay replays moves under another lock, the first of those that may withstand, and has a search say whether any schedule of the level
 // breaks that one.
-func (l *Level) Replay(candidates []string, run *trace.Trace, parts []scenarios.Stretch) (m Other) {
+func (l *Level) Replay(candidates []string, run *trace.Trace, parts []echo.Stretch) (m Other) {
 	if l.Known != "" {
 		candidates = []string{l.Known}
 	}
@@ -77,7 +78,7 @@ func (l *Level) Replay(candidates []string, run *trace.Trace, parts []scenarios.
 			continue
 		}
 		cfg.Scenario = "same-moves"
-		if m.Run, m.Same, m.Err = scenarios.SameMoves(cfg, run, parts, l.Goal == trace.PD); m.Err == nil {
+		if m.Run, m.Same, m.Err = echo.SameMoves(cfg, run, parts, l.Goal == trace.PD); m.Err == nil {
 			m.Run.Title = draw.Either(m.Same, "The same moves", "Your moves, adapted")
 		}
 		return m

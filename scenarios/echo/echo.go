@@ -1,9 +1,11 @@
-package scenarios
+// Package echo replays the moves of one lock's run with another lock, which may send other commands.
+package echo
 
 import (
 	"slices"
 	"time"
 
+	"lockstep/scenarios"
 	"lockstep/sim"
 	"lockstep/sim/trace"
 )
@@ -139,7 +141,7 @@ func deeds(events []trace.Event) (all []deed) {
 }
 
 func (e *echo) replay() (*trace.Trace, error) {
-	return Replay(sim.Schedule{Config: e.cfg, Moves: e.moves})
+	return scenarios.Replay(sim.Schedule{Config: e.cfg, Moves: e.moves})
 }
 
 // midway reports whether a client sends another command in the call in which it is after
@@ -160,7 +162,7 @@ func (e *echo) midway(client, events int) bool {
 // step has a client do its next step, and reports whether that takes place before a time.
 func (e *echo) step(client int, by time.Duration) bool {
 	e.moves = append(e.moves, sim.Move{Who: sim.SetOf(client), Count: 1})
-	now, err := Clock(sim.Schedule{Config: e.cfg, Moves: e.moves})
+	now, err := scenarios.Clock(sim.Schedule{Config: e.cfg, Moves: e.moves})
 	if err != nil || now > by {
 		e.moves = e.moves[:len(e.moves)-1]
 		return false
