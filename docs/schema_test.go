@@ -130,7 +130,8 @@ func steps(t *testing.T) map[string]step {
 	all := map[string]step{
 		"say": {form: text, beside: map[string]any{"under": some(form{"enum": scenarios.StrategyNames()}), "servers": words(t, "script: [{say: x, servers: zzzzzzzzz}]"),
 			"having": form{"type": "object", "minProperties": 1, "propertyNames": ref("name"), "additionalProperties": text}}},
-		"ask": {form: text, needs: []string{"answer"}, beside: map[string]any{"answer": words(t, "script: [{ask: x, answer: zzzzzzzzz}]")}},
+		"ask": {form: text, needs: []string{"answer"}, beside: map[string]any{"answer": words(t, "script: [{ask: x, answer: zzzzzzzzz}]"),
+			"under": some(form{"enum": scenarios.StrategyNames()}), "servers": words(t, "script: [{ask: x, servers: zzzzzzzzz}]")}},
 		"run": {form: some(ref("name")), beside: map[string]any{"to": ref("position"), "for": ref("positive"), "steps": whole(1, 10_000), "within": ref("positive"),
 			"otherwise": words(t, "script: [{run: A, otherwise: zzzzzzzzz}]")}},
 		"wait":  {form: ref("positive")},

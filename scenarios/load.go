@@ -411,20 +411,28 @@ func (l *loader) say(v value, more []entry) (action, error) {
 	if n.text, err = v.sentence(); err != nil {
 		return nil, err
 	}
-	err = rest(more, map[string]func(value) error{"under": func(v value) error {
-		for _, s := range v.list() {
-			name, err := s.strategy()
-			if err != nil {
-				return err
-			}
-			n.under = append(n.under, name)
-		}
-		return nil
-	}, "servers": into(&n.among, func(v value) (servers, error) { return word(v, "one or several", parseServers) }), "having": func(v value) error {
-		return l.having(&n, v)
-	}})
+	known := n.limits()
+	known["having"] = func(v value) error { return l.having(&n, v) }
+	err = rest(more, known)
 	l.s.notes = append(l.s.notes, n)
 	return say{len(l.s.notes)}, err
+}
+
+// limits are the keys that limit a note to the locks of which it is true.
+func (n *note) limits() map[string]func(value) error {
+	return map[string]func(value) error{
+		"under": func(v value) error {
+			for _, s := range v.list() {
+				name, err := s.strategy()
+				if err != nil {
+					return err
+				}
+				n.under = append(n.under, name)
+			}
+			return nil
+		},
+		"servers": into(&n.among, func(v value) (servers, error) { return word(v, "one or several", parseServers) }),
+	}
 }
 
 func (l *loader) having(n *note, v value) error {
@@ -447,9 +455,9 @@ func (l *loader) ask(v value, more []entry) (action, error) {
 			return nil, e.at.errorf("unknown key %q: the choices of a question can't be written; they are computed, the wrong ones as the right one, so that it is right under every lock", e.key)
 		}
 	}
-	err = rest(more, map[string]func(value) error{
-		"answer": into(&n.answer, func(v value) (string, error) { return word(v, "what to ask for", parseAnswer) }),
-	})
+	known := n.limits()
+	known["answer"] = into(&n.answer, func(v value) (string, error) { return word(v, "what to ask for", parseAnswer) })
+	err = rest(more, known)
 	if err == nil && n.answer == "" {
 		err = v.errorf("a question needs an answer: one of %s", strings.Join(answers, ", "))
 	}

@@ -266,7 +266,7 @@ var errWindow = errors.New("the window does not open")
 func (r *runner) leaveOut(rest []step) {
 	var lines []string
 	for _, st := range rest {
-		if words, says := st.action.(say); says && r.s.notes[words.n-1].kind == trace.NoteAsk {
+		if words, says := st.action.(say); says && r.s.notes[words.n-1].kind == trace.NoteAsk && r.s.notes[words.n-1].holds(r.cfg.Strategy) {
 			lines = append(lines, strconv.Itoa(st.at.line()))
 		}
 	}

@@ -82,6 +82,11 @@ type note struct {
 // NoteAt is the file and the line of a note, by its Index in a trace.
 func (s *Scenario) NoteAt(index int) string { return s.notes[index-1].at }
 
+// Asks reports whether the script asks anything, be it under some locks only.
+func (s *Scenario) Asks() bool {
+	return slices.ContainsFunc(s.notes, func(n note) bool { return n.kind == trace.NoteAsk })
+}
+
 // having are the words that are told in the place of a text where a client believes that it holds the lock.
 type having struct{ client, text string }
 
@@ -101,7 +106,7 @@ func parseServers(s string) (servers, error) {
 	return "", suggest.Unknown("number of servers", s, known)
 }
 
-// holds reports whether a text is told in a run of a lock.
+// holds reports whether a text is told, or a question asked, in a run of a lock.
 func (n *note) holds(st strategies.Strategy) bool {
 	several := st.Nodes > 1
 	return (n.under == nil || slices.Contains(n.under, st.Name)) && (n.among == "" || several == (n.among == severalServers))

@@ -76,6 +76,8 @@ type Player struct {
 	Asks         bool // for predictions
 	OwnQuestions bool // of a script that asks some itself, no others; of a script in a file it is always so
 
+	Settled []timeline.Question // in runs before, with their answers: they are not asked again
+
 	Steady bool // no row of the diagram comes or goes as the run goes on: for layouts of their own
 
 	Scrolls bool // the words that have no row can be scrolled to
@@ -95,6 +97,9 @@ type Player struct {
 	Title string        // instead of the scenario's
 	Now   time.Duration // at the end of the run, where time has passed since its last event
 }
+
+// SettledHere are the questions whose answers have been on the screen.
+func (p *Player) SettledHere() []timeline.Question { return p.quiz.Settled() }
 
 // Awaited reports whether there is no run yet, but one is to come.
 func (p *Player) Awaited() bool { return p.Run == nil && p.loading }
@@ -302,9 +307,10 @@ func (p *Player) Display(tl *timeline.Timeline, pos int) {
 	if p.OwnQuestions {
 		p.quiz.Stay()
 	}
-	if p.OwnQuestions || p.Library.Scenarios[p.scenario].Path() != "" {
+	if sc := p.Library.Scenarios[p.scenario]; (p.OwnQuestions || sc.Path() != "") && sc.Asks() {
 		p.quiz.OnlyScript()
 	}
+	p.quiz.Leave(p.Settled)
 	p.find.Renew(tl)
 	p.previous, p.State = tl.StateAt(max(pos-1, 0)), tl.StateAt(pos)
 	p.arrived()

@@ -11,6 +11,7 @@ import (
 
 	"lockstep/scenarios"
 	"lockstep/scenarios/site"
+	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 	"lockstep/tui/picker"
@@ -39,12 +40,13 @@ type Present struct {
 	led       bool // the keys that go on and back have led here: the stop before was on the screen
 	titled    bool // the last frame had the title where the diagram is else
 
-	seen map[int]trace.Verdict // by the showings that were run, what they have shown
+	seen    map[int]trace.Verdict       // by the showings that were run, what they have shown
+	settled map[int][]timeline.Question // by the showings that were left, the questions whose answers they have shown
 }
 
 // New presents a playlist from its beginning. It has at least one showing, and the library has all of them.
 func New(app *screen.App, list scenarios.Playlist) *Present {
-	p := &Present{title: list.Title, showings: list.Showings, teaching: app.Teaching, seen: map[int]trace.Verdict{}}
+	p := &Present{title: list.Title, showings: list.Showings, teaching: app.Teaching, seen: map[int]trace.Verdict{}, settled: map[int][]timeline.Question{}}
 	app.Teaching = true
 	p.Player = p.playerOf(app)
 	return p
@@ -54,6 +56,11 @@ func (p *Present) playerOf(app *screen.App) *player.Player {
 	s := &p.showings[p.at]
 	shown := player.New(app, app.Library.Strategy(s.Strategy.Name), scenarioOf(app.Library, s))
 	shown.Measure, shown.OwnQuestions, shown.Scrolls, shown.Untold, shown.Rehearsing = longestTold, true, true, true, p.rehearses
+	for at := range p.at {
+		if p.showings[at].Scenario.Name == s.Scenario.Name {
+			shown.Settled = append(shown.Settled, p.settled[at]...)
+		}
+	}
 	return shown
 }
 
@@ -231,6 +238,9 @@ func (p *Present) goBack() tea.Cmd {
 }
 
 func (p *Present) show(at int) tea.Cmd {
+	if p.Run != nil {
+		p.settled[p.at] = p.SettledHere()
+	}
 	p.at, p.backward = at, false
 	p.Player = p.playerOf(p.App)
 	return p.Start()

@@ -54,12 +54,24 @@ func (z *Quiz) Ahead(pos int) bool {
 	return slices.ContainsFunc(z.all, func(q timeline.Question) bool { return q.Until > pos })
 }
 
-// OnlyScript leaves the questions of a script to those that its author has written, if there are any.
+// OnlyScript leaves the questions that the author of a script has written.
 func (z *Quiz) OnlyScript() {
-	own := slices.DeleteFunc(slices.Clone(z.all), func(q timeline.Question) bool { return !q.Script })
-	if len(own) > 0 {
-		z.all = own
-	}
+	z.all = slices.DeleteFunc(z.all, func(q timeline.Question) bool { return !q.Script })
+}
+
+// Settled are the questions whose answers have been on the screen.
+func (z *Quiz) Settled() []timeline.Question {
+	return slices.DeleteFunc(slices.Clone(z.all), func(q timeline.Question) bool { return q.Until > z.seen })
+}
+
+// Leave leaves out the questions that were settled in another run by the same answer. One whose answer is another one here is asked: that
+// is what the two runs are compared for.
+func (z *Quiz) Leave(settled []timeline.Question) {
+	z.all = slices.DeleteFunc(z.all, func(q timeline.Question) bool {
+		return slices.ContainsFunc(settled, func(o timeline.Question) bool {
+			return o.Text == q.Text && slices.Equal(o.Choices, q.Choices) && o.Right == q.Right
+		})
+	})
 }
 
 // OnlyFew leaves those questions of a run that plays by itself that the script asks, and the last other one
