@@ -183,6 +183,7 @@ type question struct {
 	Lead    string   `json:"lead,omitempty"`
 	Choices []string `json:"choices"`
 	Right   int      `json:"right"`
+	Lesser  []int    `json:"lesser,omitempty"` // choices that are true, too, and not the worst
 	Why     string   `json:"why"`
 	Told    int      `json:"told,omitempty"` // of one of the script's: the position at which the answer is told to those, too, who haven't been asked
 	Then    string   `json:"then,omitempty"` // what it asks there, of its moment, which is no later one there
@@ -332,7 +333,7 @@ func (d *drawing) film() *pageData {
 		c.Notes = append(c.Notes, said{n.Kind.String(), n.Prose(), n.Answer, d.settled(n, questions)})
 	}
 	for _, q := range questions {
-		asked := question{Pos: q.Pos, Until: q.Until, Text: q.Worded(q.Text, d.Now(q.Pos)), Lead: q.Lead, Choices: q.Choices, Right: q.Right, Why: q.Why}
+		asked := question{Pos: q.Pos, Until: q.Until, Text: q.Worded(q.Text, d.Now(q.Pos)), Lead: q.Lead, Choices: q.Choices, Right: q.Right, Lesser: q.Lesser, Why: q.Why}
 		if q.Script {
 			asked.Told, asked.Then = q.Said, q.Text
 		}

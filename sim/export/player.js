@@ -211,6 +211,7 @@
       const right = q.choices[q.right];
       let text = `${q.then ?? q.text} It is: ${right}.`;
       if (said === q.right) text = `You said: ${right}. Right.`;
+      else if (q.lesser?.includes(said)) text = `You said: ${q.choices[said]}. True, but not the worst: ${right}.`;
       else if (said >= 0) text = `You said: ${q.choices[said]}. It is: ${right}.`;
       parts.push(make("p", said === q.right ? "right" : "ask", text));
       if (q.until === pos) parts.push(make("p", "", q.why));

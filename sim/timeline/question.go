@@ -21,6 +21,7 @@ type Question struct {
 	Choices []string
 	Lead    string // what the choices are, if the question doesn't say it
 	Right   int
+	Lesser  []int         // of one for the worst: the choices that come true, too, and are not the worst
 	Why     string        // the event or the state that proves the answer
 	Script  bool          // it is one of the script's
 	Note    int           // of one of the script's: the Index of its note
@@ -594,7 +595,11 @@ func (q *quiz) worst(asked *Question) {
 	asked.Choices, asked.Lead, asked.Right = outcomes[:], "At worst:", 0
 	asked.Until, asked.Why = q.Last(), "No property broke."
 	for _, b := range q.Breaches {
-		if n := int(b.Code.Harm()); n > asked.Right {
+		n := int(b.Code.Harm())
+		if n > 0 && !slices.Contains(asked.Lesser, n) {
+			asked.Lesser = append(asked.Lesser, n)
+		}
+		if n > asked.Right {
 			asked.Right, asked.Why = n, q.Cause(b)
 			if q.Over(b.Pos) {
 				asked.Until = b.Pos
@@ -607,6 +612,7 @@ func (q *quiz) worst(asked *Question) {
 	if asked.Right == int(trace.Delays) && q.neverHad() {
 		asked.Right, asked.Until = int(trace.Blocks), q.Last()
 	}
+	asked.Lesser = slices.DeleteFunc(asked.Lesser, func(n int) bool { return n == asked.Right })
 }
 
 // neverHad reports whether nobody gets the lock after the story: the probe asks in vain, for ten years or until nothing can

@@ -198,7 +198,7 @@ func (p *Player) whereabouts(room int) draw.Line {
 		}
 		if p.Scrolls { // in a room's talk
 			at, n := p.quiz.Slides(p.Pos)
-			chapter = draw.Line{draw.Text(fmt.Sprintf("slide %d/%d%s ", at, n, p.quiz.Turn(p.Pos)), draw.Dim)}
+			chapter = draw.Line{draw.Text(fmt.Sprintf("slide %d/%d ", at, n), draw.Dim)}
 		} else if at, n := p.quiz.Chapters(p.Pos); n > 0 {
 			chapter = draw.Line{draw.Text(fmt.Sprintf("chapter %d/%d ", at, n), draw.Dim)}
 		}

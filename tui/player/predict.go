@@ -69,7 +69,7 @@ func (p *Player) guess(choice int) {
 
 // teller is how questions and answers are told here.
 func (p *Player) teller(form quiz.Form) *quiz.Teller {
-	return &quiz.Teller{Form: form, Glyphs: &p.Theme.Glyphs, Enter: p.Keys.Enter.Help().Key, Back: p.Keys.PageUp.Help().Key, Score: p.score, Known: func(why string) bool {
+	return &quiz.Teller{Form: form, Glyphs: &p.Theme.Glyphs, Enter: p.Keys.Enter.Help().Key, Score: p.score, Known: func(why string) bool {
 		return why == p.Run.Holders(p.State) || p.Run.Refusal(p.Pos) != "" && strings.HasSuffix(why, p.Run.Text(p.Run.Event(p.Pos))) || slices.ContainsFunc(p.shown(), func(b timeline.Breach) bool { return p.Run.Cause(b) == why })
 	}}
 }

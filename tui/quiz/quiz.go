@@ -69,7 +69,8 @@ func (z *Quiz) Settled() []timeline.Question {
 func (z *Quiz) Leave(settled []timeline.Question) {
 	z.all = slices.DeleteFunc(z.all, func(q timeline.Question) bool {
 		return slices.ContainsFunc(settled, func(o timeline.Question) bool {
-			return o.Text == q.Text && slices.Equal(o.Choices, q.Choices) && o.Right == q.Right
+			same := draw.Either(q.Script, o.Then == q.Then, o.Text == q.Text) // a lock may take a millisecond more to get there
+			return same && o.Script == q.Script && slices.Equal(o.Choices, q.Choices) && o.Right == q.Right
 		})
 	})
 }
@@ -170,14 +171,6 @@ func (z *Quiz) passedBefore(pos int) (last *timeline.Question) {
 		}
 	}
 	return last
-}
-
-// Turn tells the screens apart that a reader has gone on to at a position, behind its number: nothing, b, c, ...
-func (z *Quiz) Turn(pos int) string {
-	if n := z.turns[pos]; n > 0 {
-		return " " + string(rune('a'+min(n, 'z'-'a')))
-	}
-	return ""
 }
 
 // Said are the script's words at a position. Those behind a question that is asked among them wait until the reader goes on.
@@ -293,6 +286,7 @@ func (z *Quiz) Answer(pos, choice int) {
 	for q := z.Open(pos); q != nil; q = z.Open(pos) {
 		z.guesses[idOf(q)] = choice
 		if choice != None {
+			z.turns[pos] += draw.Either(z.Open(pos) != nil, 1, 0) // the next question stands there now
 			return
 		}
 	}
@@ -359,22 +353,25 @@ func (z *Quiz) Chapters(pos int) (begun, all int) {
 	return begun, all
 }
 
-// Slides counts the stops of the key that goes on up to a position, with the beginning, and all there are in the run: with every question
-// answered, so that no answer changes the count, and as a room is told it: the script's author, who is told more, counts the same ones.
+// Slides counts the screens that the key that goes on leads to, up to the one at hand and with the first, and all there are in the run: with no
+// question answered, so that no answer changes the count, and as a room is told it: the script's author, who is told more, counts the same ones.
 func (z *Quiz) Slides(pos int) (at, all int) {
-	walked := *z
-	walked.guesses = map[id]int{}
-	for i := range z.all {
-		walked.guesses[idOf(&z.all[i])] = None
-	}
-	at, all = 1, 1
-	for stop := 0; stop < z.run.Last(); {
-		stop = walked.NextTold(stop, true)
-		if all++; stop <= pos {
-			at++
+	walked := Without(z.run)
+	walked.all, walked.stays = z.all, z.stays
+	for stop, turn := 0, 0; ; {
+		all++
+		if stop < pos || stop == pos && turn <= z.turns[pos] {
+			at = all
+		}
+		switch {
+		case stop == z.run.Last():
+			return at, all
+		case walked.GoOn(stop):
+			turn++
+		default:
+			stop, turn = walked.NextTold(stop, true), 0
 		}
 	}
-	return at, all
 }
 
 // PreviousTold is where one key goes back to: the last position before this one at which NextTold stops on its way
@@ -426,7 +423,6 @@ func (z *Quiz) ToQuestion(pos, to int) int {
 type Teller struct {
 	Glyphs *draw.Glyphs
 	Enter  string                            // the key that goes on
-	Back   string                            // the key that goes back
 	Score  func(q *timeline.Question) string // of the predictions so far, this one among them
 	Known  func(why string) bool             // it is on the screen already
 	Form   Form                              // of the choices
@@ -497,8 +493,8 @@ func list(t *draw.Paragraphs, choices []string, form Form) {
 }
 
 // open says of a question that has been asked before that its answer is still to come, and as long as it takes one, how.
-// The choices of one that is carried on stand below it again in a form for many rows, as long as no violation rules out some of
-// them, and else are where it was asked.
+// The choices of one that is carried on are on the screen as long as a key takes them: below it in a form for many rows, and else behind it,
+// as they are where a violation rules out some of them.
 func (z *Quiz) open(t *draw.Paragraphs, q *timeline.Question, pos int, by *Teller) {
 	head, choices := "Asked before: ", z.said(q)
 	switch {
@@ -510,9 +506,6 @@ func (z *Quiz) open(t *draw.Paragraphs, q *timeline.Question, pos int, by *Telle
 			t.Add(draw.Strong, "? ", strings.TrimSpace(head+z.worded(q, pos)+" "+q.Lead))
 			list(t, q.Choices, Columns)
 			return
-		}
-		if q.Pos < pos {
-			choices = fmt.Sprintf("(1-%d; %s goes back to the choices)", len(q.Choices), by.Back)
 		}
 	}
 	t.Add(draw.Strong, "? ", strings.TrimSpace(head+z.worded(q, pos)+" "+choices))
@@ -606,10 +599,12 @@ func (z *Quiz) judge(t *draw.Paragraphs, q *timeline.Question, by *Teller) {
 		}
 		return text + " " + by.Score(q)
 	}
-	switch g := z.guesses[idOf(q)]; g {
-	case None:
+	switch g := z.guesses[idOf(q)]; {
+	case g == None:
 		t.Add(draw.Good, "", z.truth(q))
-	case q.Right:
+	case slices.Contains(q.Lesser, g):
+		t.Add(draw.Strong, "", judged("You said: "+q.Choices[g]+". True, but not the worst: "+right+"."))
+	case g == q.Right:
 		t.Add(draw.Good, by.Glyphs.Granted+" ", judged("You said: "+right+". Right."))
 	default:
 		t.Add(draw.Breach, by.Glyphs.Bad+" ", judged("You said: "+q.Choices[g]+". It is: "+right+"."))
