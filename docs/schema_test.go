@@ -75,15 +75,15 @@ func objects(t *testing.T) map[string]object {
 			keys: map[string]any{"title": text, "shows": text, "source": text, "setup": ref("setup"), "expect": form{"type": "array", "items": ref("expectation")}},
 		},
 		"expectation": {
-			probe: "expect: [{zzzzzzzzz: 1}]", required: []string{"verdict", "under"},
+			probe: "expect: [{zzzzzzzzz: 1}]", required: []string{"under"},
 			meaning: map[string]string{
-				"verdict": "ok, or the codes of all violations that are expected",
+				"verdict": "ok, or the codes of all violations that are expected", "includes": "the codes of some violations that are expected, whatever else occurs; in the place of a verdict",
 				"under":   "the strategies of which it is expected",
 				"because": "what in this schedule does or prevents it",
 			},
 			keys: map[string]any{
-				"verdict": form{"anyOf": []any{form{"const": "ok"}, some(form{"enum": trace.Verdict(trace.Codes).Strings()})}},
-				"under":   some(form{"enum": scenarios.StrategyNames()}), "because": text,
+				"verdict": form{"anyOf": []any{form{"const": "ok"}, some(form{"enum": trace.Verdict(trace.Codes).Strings()})}}, "includes": some(form{"enum": trace.Verdict(trace.Codes).Strings()}),
+				"under": some(form{"enum": scenarios.StrategyNames()}), "because": text,
 			},
 		},
 		"setup": {

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"strings"
 	"testing"
 
 	"lockstep/sim/trace"
@@ -36,5 +37,35 @@ script:
 	}
 	if !s.Asks() || script(t, "title: x\nscript: [{say: A comes.}, {run: A}]\n").Asks() {
 		t.Error("a script doesn't know whether it asks")
+	}
+}
+
+// An expectation that includes codes is met by a run that has them, whatever else it has, and otherwise says what it has.
+func TestIncludes(t *testing.T) {
+	s := script(t, `title: x
+script:
+  - run: A
+    to: read
+  - until: 13s
+  - run: B
+    to: read
+  - run: A
+expect:
+  - includes: [SW]
+    under: [naive-del]
+  - includes: [SW]
+    under: [fenced]
+`)
+	for lock, want := range map[string]string{
+		"naive-del":   "as expected: SW OV FR, which includes SW",
+		"fenced": "not as expected: the file expects at least SW (test.yaml:12), and the verdict is OV",
+	} {
+		run, err := s.Run(strategy(t, lock), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, met := run.Expectation(); !strings.HasPrefix(text, want) || met != s.Meets(lock, run.Verdict()) || met != (lock == "naive-del") {
+			t.Errorf("%s: %t, %s", lock, met, text)
+		}
 	}
 }

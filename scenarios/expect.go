@@ -13,6 +13,7 @@ import (
 // expectation is the verdict that a scenario expects of one strategy.
 type expectation struct {
 	verdict trace.Verdict
+	atLeast bool   // others may occur besides
 	because string // the cause of the verdict in this schedule
 	under   value  // the place where the strategy is named
 	given   value  // that of the verdict
@@ -36,16 +37,26 @@ func (l *loader) expect(v value) error {
 func (l *loader) expectOne(v value) error {
 	var e expectation
 	var under value
+	several := false
 	err := v.fields(map[string]func(value) error{
 		"verdict": func(v value) (err error) {
-			e.given = v
+			e.given, several = v, several || e.given.node != nil
 			e.verdict, err = verdict(v)
+			return err
+		},
+		"includes": func(v value) (err error) {
+			e.given, e.atLeast, several = v, true, several || e.given.node != nil
+			if e.verdict, err = verdict(v); err == nil && len(e.verdict) == 0 {
+				err = v.errorf("\"includes\" has codes that occur, perhaps beside others; that none does is \"verdict: ok\"")
+			}
 			return err
 		},
 		"under":   func(v value) error { under = v; return nil },
 		"because": into(&e.because, value.sentence),
 	})
 	switch {
+	case err == nil && several:
+		return v.errorf("this entry has both: \"verdict\" lists all codes that occur, \"includes\" some of them")
 	case err == nil && e.given.node == nil:
 		return v.errorf("this entry has no verdict: ok, or a list of codes")
 	case err == nil && under.node == nil:
@@ -126,6 +137,18 @@ func ParseCode(s string) (trace.Verdict, error) {
 func (s *Scenario) Expect(strategy string) (trace.Verdict, bool) {
 	e, of := s.expected(strategy)
 	return e.verdict, of != ""
+}
+
+// Meets reports whether a verdict is one that the scenario expects of a strategy. Where it expects nothing, every one is.
+func (s *Scenario) Meets(strategy string, is trace.Verdict) bool {
+	e, of := s.expected(strategy)
+	return of == "" || e.verdict.Met(is, e.atLeast)
+}
+
+// ExpectsAtLeast reports whether other codes may occur besides those that it expects of a strategy.
+func (s *Scenario) ExpectsAtLeast(strategy string) bool {
+	e, _ := s.expected(strategy)
+	return e.atLeast
 }
 
 // Because is why the scenario expects that verdict.

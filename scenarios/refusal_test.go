@@ -102,7 +102,7 @@ var refusals = []struct{ name, yaml, want string }{
 	{"unknown answer", in("  - ask: Well?\n    answer: verdikt\n"), `4: unknown answer "verdikt"; did you mean "verdict"?`},
 	{"unknown client", in("  - run: D\n"), `3: unknown client "D": it is one of A, B`},
 	{"choices of a question", in("  - ask: x\n    answer: record\n    options: [a, b]\n"), `5: unknown key "options": the choices of a question can't be written; they are computed, the wrong ones as the right one, so that it is right under every lock`},
-	{"a part of a question that there isn't", in("  - ask: x\n    answer: record\n    zzzz: a\n"), `5: unknown key "zzzz": there is only answer`},
+	{"a part of a question that there isn't", in("  - ask: x\n    answer: record\n    zzzz: a\n"), `5: unknown key "zzzz": it is one of answer, servers, under`},
 	{"unknown client of words", in("  - say: x\n    having: {D: y, A: \"\"}\n"), `4: unknown client "D": it is one of A, B
 test.yaml:4: "A" is empty: it needs a text`},
 	{"unknown clients beside a misspelt position", in("  - run: [D, E]\n    to: befor work\n"), `3: unknown client "D": it is one of A, B
@@ -241,6 +241,9 @@ test.yaml:4: a position is one word (acquire, done, granted, read, release, work
 	{"unknown code, nothing near", and("expect:\n  - verdict: wrong\n"), `4: unknown code "wrong": it is one of ` + strings.Join(trace.Verdict(trace.Codes).Strings(), ", ") + ", ok"},
 	{"ok in capitals", and("expect:\n  - verdict: OK\n"), `4: unknown code "OK"; did you mean "ok"?`},
 	{"no verdict", and("expect:\n  - verdict:\n"), `4: "verdict" is empty: it needs ok, or a list of codes`},
+	{"verdict and includes", and("expect:\n  - verdict: [DG]\n    includes: [OV]\n    under: setnx\n"), `4: this entry has both: "verdict" lists all codes that occur, "includes" some of them`},
+	{"includes ok", and("expect:\n  - includes: ok\n    under: setnx\n"), `4: "includes" has codes that occur, perhaps beside others; that none does is "verdict: ok"`},
+	{"includes misspelt", and("expect:\n  - include: [OV]\n    under: setnx\n"), `4: unknown key "include"; did you mean "includes"?`},
 	{"an empty verdict", and("expect:\n  - verdict: []\n"), `4: "verdict" is empty: it needs ok, or a list of codes`},
 	{"ok and a code", and("expect:\n  - verdict: [ok, DG]\n"), `4: "ok" is no code: it stands alone`},
 	{"a code twice", and("expect:\n  - verdict: [DG, OV, dg]\n"), "4: DG is here twice"},

@@ -55,7 +55,7 @@ func (s *Scenario) finish(w *sim.World) (*trace.Trace, error) {
 	}
 	t.Title = s.Title
 	if e, of := s.expected(t.Strategy); of != "" && s.Path() != "" { // the tests hold built-in ones to theirs
-		t.Expected, t.ExpectedAt = e.verdict.String(), e.given.place()
+		t.Expected, t.AtLeast, t.ExpectedAt = e.verdict.String(), e.atLeast, e.given.place()
 	}
 	for i := range t.Notes {
 		if n := &t.Notes[i]; n.Kind == trace.NoteAsk {

@@ -14,6 +14,7 @@ import (
 type entry struct {
 	verdict, lock, because string
 
+	atLeast bool // it lists some of the codes
 	another bool // the reason is that of another verdict
 }
 
@@ -24,7 +25,10 @@ func entryOf(s *scenarios.Scenario, lock string, v trace.Verdict) entry {
 	}
 	if was, stated := s.Expect(lock); stated { // the reason is kept for another verdict as well: a paste loses nothing of the author's
 		e.because = s.Because(lock)
-		e.another = e.because != "" && was.String() != v.String()
+		e.another = e.because != "" && !s.Meets(lock, v)
+		if e.atLeast = s.ExpectsAtLeast(lock) && s.Meets(lock, v); e.atLeast {
+			e.verdict = "[" + strings.Join(was.Strings(), ", ") + "]"
+		}
 	}
 	return e
 }
@@ -48,7 +52,11 @@ func reread(all []entry) string {
 
 // String is the entry as a line of the file's list.
 func (e entry) String() string {
-	text := fmt.Sprintf("- {verdict: %s, under: [%s]", e.verdict, e.lock)
+	key := "verdict"
+	if e.atLeast {
+		key = "includes"
+	}
+	text := fmt.Sprintf("- {%s: %s, under: [%s]", key, e.verdict, e.lock)
 	if e.because != "" {
 		text += ", because: " + strconv.Quote(e.because)
 	}
@@ -62,7 +70,7 @@ func expectation(all []entry) string {
 	for _, e := range all {
 		with := -1
 		for i := range shared {
-			if shared[i].verdict == e.verdict && shared[i].because == e.because {
+			if shared[i].verdict == e.verdict && shared[i].atLeast == e.atLeast && shared[i].because == e.because {
 				with = i
 			}
 		}
@@ -114,7 +122,7 @@ func toPaste(s *scenarios.Scenario, why, then, lines string) string {
 	if variant := strings.TrimPrefix(s.Name, s.Path()+"."); variant != s.Name {
 		where, indent = " of the variant "+variant, "    "
 	}
-	text := fmt.Sprintf("  %s%s; an expectation names every code that comes%s:\n", why, where, then)
+	text := fmt.Sprintf("  %s%s; a \"verdict\" names every code that comes (\"includes: [SW]\" asks for some of them)%s:\n", why, where, then)
 	for line := range strings.Lines(lines) {
 		text += "\n" + strings.TrimRight(indent+line, "\n")
 	}

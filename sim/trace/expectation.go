@@ -12,17 +12,21 @@ import (
 // lease that ends too early. It is empty, and met, if nothing is expected.
 func (t *Trace) Expectation() (text string, met bool) {
 	is := t.Verdict()
-	switch t.Expected {
-	case "":
+	if t.Expected == "" {
 		return "", true
-	case is.String():
-		return "as expected: " + is.String(), true
 	}
 	want, missing := t.Expected, false
 	for _, code := range strings.Fields(want) {
 		missing = missing || code != "ok" && !slices.Contains(is.Strings(), code)
 	}
-	if want != "ok" {
+	switch {
+	case t.Expected == is.String():
+		return "as expected: " + is.String(), true
+	case t.AtLeast && !missing:
+		return "as expected: " + is.String() + ", which includes " + want, true
+	case t.AtLeast:
+		want = "at least " + want
+	case want != "ok":
 		want += " and no other code"
 	}
 	if t.ExpectedAt != "" {
@@ -37,6 +41,14 @@ func (t *Trace) Expectation() (text string, met bool) {
 		text += "; in this run " + strings.Join(facts, ", and ")
 	}
 	return text, false
+}
+
+// Met reports whether a run's verdict is this one, or has at least its codes.
+func (v Verdict) Met(is Verdict, atLeast bool) bool {
+	if !atLeast {
+		return slices.Equal(v, is)
+	}
+	return !slices.ContainsFunc(v, func(c Code) bool { return !slices.Contains(is, c) })
 }
 
 // Hold is the stop of a client that a step of the script has let act as far as a place of its protocol. It lasts until another
@@ -100,7 +112,11 @@ func (t *Trace) Outcome() string {
 	is := t.Verdict().String()
 	switch _, met := t.Expectation(); {
 	case !met:
-		return fmt.Sprintf("the verdict is %s, and not %s as expected", is, t.Expected)
+		least := ""
+		if t.AtLeast {
+			least = "at least "
+		}
+		return fmt.Sprintf("the verdict is %s, and not %s%s as expected", is, least, t.Expected)
 	case t.Expected == "":
 		return fmt.Sprintf("the verdict is %s; nothing is expected of %s", is, t.Strategy)
 	}

@@ -36,6 +36,7 @@ type Trace struct {
 	Violations []Violation // by the event that completed each, then by severity
 
 	Expected   string // the verdict that the author of a script expects of this lock; empty if there is none
+	AtLeast    bool   // it is those codes, and perhaps others
 	ExpectedAt string // where the script says so, as file:line; empty if that is unknown
 	Holds      []Hold // of the clients of such a script, in its order
 }

@@ -241,9 +241,9 @@ func (p *Player) tellEnd(t *draw.Paragraphs) {
 	case met && !p.forClass() && sc.Path() != "" && p.Title == "":
 		t.Add(draw.Dim, aside, "The script doesn't say what it expects of "+lock+".")
 	}
-	want, known := sc.Expect(lock)
+	_, known := sc.Expect(lock)
 	why := screen.Reason(sc, lock)
-	if p.Title != "" || !known || want.String() != verdict.String() {
+	if p.Title != "" || !known || !sc.Meets(lock, verdict) {
 		why = ""
 	}
 	if why != "" {

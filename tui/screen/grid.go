@@ -204,8 +204,7 @@ func (g *Grid) Unexpected(scenario, strategy int) bool {
 	if !f.Known || f.err != nil {
 		return false
 	}
-	want, stated := g.lib.Scenarios[scenario].Expect(g.lib.Strategies[strategy].Name)
-	return stated && !slices.Equal(want, f.Verdict)
+	return !g.lib.Scenarios[scenario].Meets(g.lib.Strategies[strategy].Name, f.Verdict)
 }
 
 // Badge is a finding in at most five columns: a glyph and a word, so that no
