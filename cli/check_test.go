@@ -300,8 +300,8 @@ expect:
 	}
 }
 
-// TestCheckQuestionsTogether: questions stand at one place, of which one is for the verdict, without a word of advice. What follows words under
-// some of the locks only is listed below them, once for a script and its playlist, and what to do about it.
+// TestCheckQuestionsTogether: questions stand at one place, of which one is for the verdict, without a word of advice. What follows words
+// that tell an outcome under some of the locks only is listed below them, once for a script and its playlist, and what to do about it.
 func TestCheckQuestionsTogether(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "my.yaml")
 	text := `title: x
@@ -318,7 +318,7 @@ script:
     to: work
   - ask: Whose record is it?
     answer: record
-  - say: A's release arrives.
+  - say: WORDS
   - run: A
   - ask: Who believes that it has it then?
     answer: holders
@@ -330,17 +330,25 @@ expect:
   - {verdict: ok, under: [setpx-lua], because: x}
 `
 	playlist := filepath.Join(filepath.Dir(script), "talk.txt")
-	for path, text := range map[string]string{script: text, playlist: "naive-del my.yaml\nsetpx-lua my.yaml\n"} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
+	check := func(words string) (out, errs string, status int) {
+		for path, text := range map[string]string{script: strings.Replace(text, "WORDS", words, 1), playlist: "naive-del my.yaml\nsetpx-lua my.yaml\n"} {
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return run(t, "", "check", script, playlist)
+	}
+	for _, words := range []string{"A wakes up and goes on.", "If A deletes without a look, B's record goes."} {
+		if out, errs, status := check(words); status != 0 || errs != "" || strings.Contains(out, "~") {
+			t.Errorf("%q tells no outcome, exit status %d\n%s%s", words, status, out, errs)
 		}
 	}
-	out, errs, status := run(t, "", "check", script, playlist)
+	out, errs, status := check("A's release removes B's record.")
 	if status != 0 || errs != "" || strings.Count(out, "~ ") != 1 {
 		t.Errorf("exit status %d\n%s%s", status, out, errs)
 	}
 	for _, want := range []string{
-		"    " + script + ":15: \"A's release arrives.\"\n      naive-del: FR: A's DEL removes B's record\n      setpx-lua: A's release fails: ",
+		"    " + script + ":15: \"A's release removes B's record.\"\n      naive-del: FR: A's DEL removes B's record\n      setpx-lua: A's release fails: ",
 		"    Read them: if they are true under each lock, nothing is to be done. ",
 	} {
 		if strings.Count(out, want) != 1 {

@@ -34,6 +34,7 @@ type object struct {
 	meaning  map[string]string
 	keys     map[string]any
 	required []string
+	oneOf    []string // of these keys exactly one is required
 }
 
 type form = map[string]any
@@ -75,7 +76,7 @@ func objects(t *testing.T) map[string]object {
 			keys: map[string]any{"title": text, "shows": text, "source": text, "setup": ref("setup"), "expect": form{"type": "array", "items": ref("expectation")}},
 		},
 		"expectation": {
-			probe: "expect: [{zzzzzzzzz: 1}]", required: []string{"under"},
+			probe: "expect: [{zzzzzzzzz: 1}]", required: []string{"under"}, oneOf: []string{"verdict", "includes"},
 			meaning: map[string]string{
 				"verdict": "ok, or the codes of all violations that are expected", "includes": "the codes of some violations that are expected, whatever else occurs; in the place of a verdict",
 				"under":   "the strategies of which it is expected",
@@ -271,6 +272,13 @@ func objectForm(t *testing.T, name string, o object) form {
 	f := form{"type": "object", "properties": properties, "additionalProperties": false}
 	if o.required != nil {
 		f["required"] = o.required
+	}
+	var oneOf []any
+	for _, key := range o.oneOf {
+		oneOf = append(oneOf, form{"required": []string{key}})
+	}
+	if oneOf != nil {
+		f["oneOf"] = oneOf
 	}
 	return f
 }
@@ -474,6 +482,8 @@ func TestSchemaAgreesWithTheLoader(t *testing.T) {
 		{minimal + "expect: [{verdict: ok, under: setnx}, {verdict: [DG, FR], under: [redlock], because: y}]\n", true},
 		{minimal + "expect: [{verdict: ok}]\n", false},
 		{minimal + "expect: [{under: setnx}]\n", false},
+		{minimal + "expect: [{includes: [SW], under: setnx}]\n", true},
+		{minimal + "expect: [{includes: [SW], verdict: [SW], under: setnx}]\n", false},
 		{minimal + "expect: [{verdict: XX, under: setnx}]\n", false},
 		{minimal + "expect: [{verdict: [ok, DG], under: setnx}]\n", false},
 		{minimal + "expect: [{verdict: ok, under: setnxx}]\n", false},
@@ -506,6 +516,8 @@ func TestSchemaAgreesWithTheLoader(t *testing.T) {
 		{step("{run: A, otherwise: go}"), false},
 		{step("{run: A, wait: 1s}"), false},
 		{step("{ask: who?, answer: verdict}"), true},
+		{step("{ask: who?, answer: verdict, under: [setnx], servers: one}"), true},
+		{step("{ask: who?, answer: verdict, under: nolock}"), false},
 		{step("{ask: who?}"), false},
 		{step("{ask: who?, answer: nobody}"), false},
 		{step("{say: ''}"), false},

@@ -2,6 +2,7 @@ package tryout
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,12 +18,21 @@ type passage struct {
 	happens            []string
 }
 
+// tellsOutcome matches words that tell what comes of something, and may be false under some lock. Others, such as "A wakes up", say what the script
+// does, which is the same under all.
+var tellsOutcome = regexp.MustCompile(`(?i)\b(gets?|got|takes?|took|has|have|had|holds?|keeps?|kept|still|refus\w+|delet\w+|remov\w+|lose[sd]?|losing|lost|overwr\w+|stor(es?|ed)|writes?|wrote|written|fail\w*|succe\w+|break\w*|broke\w*|frees?|freed|enters?|entered|both|two|nobody|nothing|no|none|own|wrong\w*|late|stale|safe\w*|damag\w+|destroy\w*|belong\w*|surviv\w+|withst\w+|gone|with(out|in))\b`)
+
+// risky reports whether words may be false under some lock: they tell an outcome, and not only of a case in which it is so.
+func risky(words string) bool {
+	return tellsOutcome.MatchString(words) && !strings.HasPrefix(words, "If ")
+}
+
 // passages are those of a run.
 func passages(s *scenarios.Scenario, t *trace.Trace) (all []passage) {
 	run := timeline.New(t)
 	for i := range t.Notes {
 		n := &t.Notes[i]
-		if n.Kind != trace.NoteSay {
+		if n.Kind != trace.NoteSay || !risky(n.Prose()) {
 			continue
 		}
 		end := run.Last()
