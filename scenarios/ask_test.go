@@ -57,8 +57,8 @@ expect:
     under: [fenced]
 `)
 	for lock, want := range map[string]string{
-		"naive-del":   "as expected: SW OV FR, which includes SW",
-		"fenced": "not as expected: the file expects at least SW (test.yaml:12), and the verdict is OV",
+		"naive-del": "as expected: SW OV FR, which includes SW",
+		"fenced":    "not as expected: the file expects at least SW (test.yaml:12), and the verdict is OV",
 	} {
 		run, err := s.Run(strategy(t, lock), 1)
 		if err != nil {

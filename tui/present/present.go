@@ -123,7 +123,11 @@ func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 	case key.Matches(k, p.Keys.Teach):
 		p.rehearse()
 	case p.Run != nil && key.Matches(k, p.Keys.Guess):
-		p.Adjust(k)
+		if p.GuessKeys() != nil && scrolled < p.beyond {
+			p.Notice = "These are the choices."
+		} else {
+			p.Adjust(k)
+		}
 		p.scroll = math.MaxInt // the question, with what came of the key, stands below all words
 	case p.Run != nil && key.Matches(k, p.Keys.Forward, p.Keys.Back, p.Keys.First, p.Keys.Last, p.Keys.Violation, p.Keys.Evidence, p.Keys.In, p.Keys.Out):
 		was := p.Pos
@@ -260,7 +264,10 @@ func (p *Present) FooterKeys() []key.Binding {
 	if p.ended() || p.Awaited() {
 		list = nil
 	}
-	list = append(append(list, p.GuessKeys()...), screen.As(k.PageUp, "back"), screen.As(k.Source, draw.Either(p.showsCode, "no code", "code")),
+	if p.scroll >= p.beyond { // the choices are on the screen
+		list = append(list, p.GuessKeys()...)
+	}
+	list = append(list, screen.As(k.PageUp, "back"), screen.As(k.Source, draw.Either(p.showsCode, "no code", "code")),
 		screen.Pair(k.Back, k.Forward, "event"), k.Violation, k.Compare, screen.Pair(k.In, k.Out, "zoom"), k.Export, k.Help, k.Close, k.Quit)
 	rehearsal := screen.As(k.Teach, draw.Either(p.rehearses, "for the room", "author's notes"))
 	if p.rehearses || p.Pos == 0 && p.showings[p.at].Scenario.Path() != "" { // at the beginning of each run alike, be there notes or not

@@ -886,14 +886,18 @@ func TestOpenQuestionHasItsChoices(t *testing.T) {
 		t.Errorf("at %d there are rows for the choices:\n%s", p.Pos, a.View())
 	}
 	a.Send(tea.WindowSizeMsg{Width: 40, Height: 12})
-	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, "1 nothing goes wrong") {
-		t.Errorf("at %d the footer's digits have no choices:\n%s", p.Pos, a.View())
+	if v := tuitest.Unwrapped(a.View()); p.beyond == 0 || strings.Contains(v, "predict") {
+		t.Errorf("at %d the footer has digits for choices that are not all there:\n%s", p.Pos, a.View())
 	}
-	for p.scroll < p.beyond {
-		a.Press("enter")
-	}
+	a.Press("2")
 	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, "stored too late") {
-		t.Errorf("the last choice is out of reach:\n%s", a.View())
+		t.Errorf("the key doesn't lead to the choices:\n%s", a.View())
+	}
+	if v := tuitest.Unwrapped(a.View()); strings.Contains(v, "You say") {
+		t.Errorf("it has answered unseen choices:\n%s", a.View())
+	}
+	if a.Press("2"); !strings.Contains(tuitest.Unwrapped(a.View()), "You say: a free lock is refused") {
+		t.Errorf("it takes no answer:\n%s", a.View())
 	}
 }
 
@@ -1090,12 +1094,15 @@ func TestSlideTellsWhatIsNew(t *testing.T) {
 	}
 }
 
-// What comes of an answer is in sight at once, also where the words before the question fill the window.
+// What comes of an answer is in sight at once, also where the words before the question fill the window; there, the key leads to the choices first.
 func TestAnswerIsInSight(t *testing.T) {
 	talk := "title: Own\nscript:\n  - say: " + strings.Repeat("A and B ask for the lock in turn, and work. ", 40) + "\n  - ask: What will come of this?\n    answer: verdict\n  - run: A\n"
 	a, p := openOwn(t, talk, "naive-del")
 	if v := a.View(); strings.Contains(v, "? What will come of this?") {
 		t.Fatalf("the question is in sight without scrolling:\n%s", v)
+	}
+	if a.Press("1"); strings.Contains(a.View(), "You say: ") || !strings.Contains(a.View(), "1 nothing goes wrong") {
+		t.Errorf("the choices are not before the answer:\n%s", a.View())
 	}
 	if a.Press("1"); !strings.Contains(a.View(), "You say: ") {
 		t.Errorf("presented:\n%s", a.View())
