@@ -437,19 +437,17 @@ func (p *Player) DrawSource(c *draw.Canvas, r draw.Rectangle) {
 		text = code.Of(file)
 		p.code[file] = text
 	}
-	bare, waits := text, p.Untold && asked != nil && file != "" // its comments may tell the answer
+	bare, waits := text, p.Untold && file != "" && p.quiz.Ahead(p.Pos) // its comments may tell an answer
 	if waits {
 		bare = code.Bare(text)
 	}
 	v := code.StandingAt(p.Run, p.Pos, p.State, file, bare, r.W-1, p.Theme)
 	if waits {
 		v.Uncommented(text)
+		v.Beheaded(text)
 	}
 	if named {
 		v.Ask(bare, asked.Of.Source.Line, r.W-1, p.Run.Named(asked.Of))
-	}
-	if p.Untold && p.quiz.Ahead(p.Pos) {
-		v.Beheaded(text)
 	}
 	v.Draw(c, r, file, text, p.Theme, func(rows, base int) int { return p.scrolled(panelSource, len(v.Rows), rows, base) })
 }

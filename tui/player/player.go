@@ -86,7 +86,7 @@ type Player struct {
 
 	Rehearsing bool // for a class that isn't there yet: the author is told what is for an author
 
-	Untold bool // the code tells no answer: it has no comments while one is to come to the question at hand, and not that which heads its file as long as any is
+	Untold bool // the code tells no answer: it has no comments, and not what heads its file, as long as a question is to come
 
 	Measure int // the greatest width of the words, if it is more than that of prose elsewhere
 
