@@ -113,6 +113,7 @@ var Background = []Word{
 	{"Redisson", "a Redis client for Java with locks of many kinds; its RLock counts entries of its owner in a hash (lockstep explain reentrant), and its watchdog extends it"},
 	{"Sentinel", "the processes that watch a Redis master and promote one of its replicas when it is down. The replica may lack the last writes, such as a lock's record: to a lock this is one server with a failover, and lockstep advise --servers replicas says which lock is enough there"},
 	{"Cluster", "Redis spread over several masters, each with a part of the keys and with replicas. A lock's key is on one of them, so to a lock this is one server with a failover, and not the several servers of Redlock: lockstep advise --servers replicas says which lock is enough there"},
+	{"expiry", "the instant at which Redis deletes a record by itself (see TTL), so that a lock whose holder died is free again. A holder that is late loses its lock by it, and isn't told"},
 	{"master", "the server of a group that takes the writes; the others are its replicas"},
 	{"failover", "a replica becomes the master. Replication is asynchronous, so it may lack the last writes of the old one"},
 	{"split brain", "two servers are masters at once, each for some of the clients"},

@@ -2,8 +2,6 @@
 package door
 
 import (
-	"strings"
-
 	"fmt"
 	"slices"
 
@@ -52,7 +50,7 @@ var ways = []way{
 	{"Watch a lock fail",
 		func(d *Door) string { return d.Keys.Enter.Help().Key + " plays the run below, from its start" },
 		func(d *Door) string {
-			return "It shows: " + strings.ReplaceAll(d.Library.Scenarios[d.scenario].Shows, "its lease", "the time it was granted") + "." // who comes here knows no lease
+			return "It plays by itself, and stops where something breaks; " + d.Keys.Play.Help().Key + " stops it anywhere, and the arrows step."
 		},
 		func(d *Door) screen.OpenMsg {
 			return screen.PlayMsg{Strategy: d.strategy, Scenario: d.scenario, Playing: true}

@@ -89,9 +89,9 @@ func (d *Door) Draw(c *draw.Canvas, r draw.Rectangle) {
 		c.Text(l.picture.X+1, l.picture.Y+1, r.W-2, "running ...", draw.Dim)
 	default:
 		a := d.axes.Of(d.run, r.W-pane.LabelWidth, 0)
-		drawn := pane.DrawTimeline(c, l.picture, pane.Scene{Timeline: d.run, Pos: d.pos, Axis: a, Column: a.Cols[d.pos], All: a.Width(), Lanes: lanes, Theme: d.Theme, Lit: d.lit(), Named: true})
+		drawn := pane.DrawTimeline(c, l.picture, pane.Scene{Timeline: d.run, Pos: d.pos, Axis: a, Column: a.Cols[d.pos], All: a.Width(), Lanes: lanes, Theme: d.Theme, Lit: d.lit(d.detail(l.told, l.guide.Empty())), Named: true})
 		if !l.legend.Empty() {
-			c.Lines(l.legend, slices.Concat(drawn.LegendRows(d.Theme, r.W-2, l.legend.H-1), pane.SignRows(d.others(), r.W-2)), 0)
+			c.Lines(l.legend, drawn.LegendRows(d.Theme, r.W-2, l.legend.H), 0)
 		}
 		free := d.drawTold(c, l.told, l.guide.Empty())
 		if l.legend.Empty() && free > 0 {
@@ -100,21 +100,15 @@ func (d *Door) Draw(c *draw.Canvas, r draw.Rectangle) {
 	}
 }
 
-// others explains the signs that the legend of the picture leaves out.
-func (d *Door) others() []draw.Sign {
-	g := &d.Theme.Glyphs
-	return []draw.Sign{{"1 2", "on the time axis: the events that prove it"}, {g.Enter + " " + g.Leave, "enters and leaves; on a redis row: stored and gone"}}
-}
-
 // signs explains the signs of the picture in so few words that the least window has a row for all of them.
 func (d *Door) signs() []draw.Sign {
 	g := &d.Theme.Glyphs
-	return []draw.Sign{{"1 2", "proof"}, {g.Bad, "broke"}, {g.Send, "asks"}, {g.Granted, "has it"}, {g.Enter + " " + g.Leave, "inside"}, {g.Read, "read"}, {g.Write, "write"}, {g.Release, "release"}}
+	return []draw.Sign{{g.Bad, "broke"}, {g.Wants, "wants"}, {g.Send, "asks"}, {g.Granted, "has it"}, {g.Inside, "inside"}, {g.Read, "read"}, {g.Write, "write"}, {g.Resume, "resumes"}, {g.Release, "frees"}}
 }
 
-// lit are the events that prove the violation, which the ruler numbers.
-func (d *Door) lit() []int {
-	if v := d.failures(); len(v) > 0 {
+// lit are the events that prove the violation, which the ruler numbers where they are listed below it: elsewhere nothing says what the numbers are.
+func (d *Door) lit(much detail) []int {
+	if v := d.failures(); len(v) > 0 && much > sentences {
 		return v[0].Events
 	}
 	return nil
@@ -178,15 +172,7 @@ func (d *Door) drawTold(c *draw.Canvas, r draw.Rectangle, explained bool) (free 
 		c.Fill(draw.Rect(r.X, r.Y, r.W, 1), " ", ink)
 	}
 	c.Line(r.X, r.Y, r.W, band)
-	var lines []draw.Line
-	for _, detail := range []detail{everything, meanings, proofs, sentences} {
-		if detail == everything && !explained {
-			continue
-		}
-		if lines = d.told(r.W-1, detail); len(lines) < r.H {
-			break
-		}
-	}
+	lines := d.told(r.W-1, d.detail(r, explained))
 	c.Lines(draw.Rect(r.X, r.Y+1, r.W, r.H-1), lines, 0)
 	return r.H - 1 - len(lines)
 }
@@ -201,6 +187,16 @@ const (
 	everything               // what the rows of the picture are
 )
 
+// detail is how much there is room for.
+func (d *Door) detail(r draw.Rectangle, explained bool) detail {
+	for _, much := range []detail{everything, meanings, proofs} {
+		if (much < everything || explained) && len(d.told(r.W-1, much)) < r.H {
+			return much
+		}
+	}
+	return sentences
+}
+
 // told is the cause of what broke, in the detail that there is room for.
 func (d *Door) told(width int, much detail) []draw.Line {
 	t := draw.Paragraphs{Width: min(width, draw.WidestLine)}
@@ -212,17 +208,13 @@ func (d *Door) told(width int, much detail) []draw.Line {
 			}
 			continue
 		}
-		name := "" // the band above has it
-		if much >= meanings {
-			name = fmt.Sprintf("%s (%s): ", trace.Capital(v.Code.Name()), v.Code)
+		if much >= meanings { // the band above has its name
+			t.Add(draw.Plain, "", draw.Sentence(fmt.Sprintf("%s (%s): %s", trace.Capital(v.Code.Named()), v.Code, levels.Meaning(v.Code))))
 		}
-		t.Add(draw.Breach, "!! ", name+d.run.Cause(v))
+		t.Add(draw.Breach, "!! ", d.run.Cause(v))
 		d.tellEvidence(&t, v)
-		if much >= meanings {
-			t.Add(draw.Dim, "   ", draw.Sentence(fmt.Sprintf("%s: %s", trace.Capital(v.Code.Named()), levels.Meaning(v.Code))))
-		}
 	}
-	if why != "" {
+	if why != "" && much == sentences { // else the cause says the same
 		t.Add(draw.Plain, "", why)
 	}
 	if much >= everything {

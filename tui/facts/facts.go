@@ -164,7 +164,7 @@ func storeLines(t *trace.Trace, st *trace.StoreState) []draw.Line {
 		}
 	}
 	if st.Fence != 0 {
-		lines = append(lines, draw.Line{draw.Text(fmt.Sprintf("          highest fence %d", st.Fence), draw.Plain)})
+		lines = append(lines, draw.Line{draw.Text(fmt.Sprintf("          highest fencing token %d", st.Fence), draw.Plain)})
 	}
 	return lines
 }

@@ -22,14 +22,14 @@ const (
 	year     = 365 * 24 * time.Hour // no move waits so long: only the probe does
 )
 
-// viewLeadsTo is the name of the view that the key for it leads to.
+// viewLeadsTo is what the key for the view leads to.
 func (s *Game) viewLeadsTo() string {
 	switch {
 	case s.plan.Both():
 	case s.coded:
-		return s.View()
+		return "view: " + s.View()
 	case s.ViewIsLast():
-		return "code"
+		return "view: code"
 	}
 	return s.NextView()
 }
@@ -235,7 +235,7 @@ func (s *Game) lease() string {
 	case s.cfg.Strategy.NoTTL:
 		return " Records don't expire."
 	case s.goal == trace.PD:
-		return " Expiry, if set: " + ttl + "."
+		return " A record stored with an expiry lasts " + ttl + "."
 	case (s.goal == trace.FN || s.goal == trace.FR) && faults == explore.Budget{}:
 		return ""
 	}

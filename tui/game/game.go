@@ -423,16 +423,19 @@ func (s *Game) FooterKeys() []key.Binding {
 		if s.unfolded {
 			read = screen.Pair(k.Up, k.Down, draw.Either(s.beyond > 0, "scroll", "fold"))
 		}
-		keys = []key.Binding{screen.As(k.Enter, s.leadsTo()), read, screen.As(k.First, "restart"), k.Undo, k.Violation, screen.As(k.Play, "replay")}
+		keys = []key.Binding{screen.As(k.Enter, s.leadsTo()), read, screen.As(k.First, "restart"), k.Undo, screen.As(k.Play, "replay")}
 		if s.replayed() {
 			keys = slices.Insert(keys, 3, screen.As(k.Strategy, "see "+s.debrief.Lock))
 		}
 	}
-	keys = append(keys, screen.As(k.Scenario, "levels"), screen.As(k.View, "view: "+s.viewLeadsTo()))
+	keys = append(keys, screen.As(k.Scenario, "levels"), screen.As(k.View, s.viewLeadsTo()))
+	if len(s.Run.Breaches) > 0 {
+		keys = append(keys, k.Violation, k.Evidence)
+	}
 	if len(s.here.Tried) > 0 {
 		keys = append(keys, k.Redo)
 	}
-	return append(keys, screen.Pair(k.Previous, k.Next, "branch"), k.Copy, k.Export, k.Save, screen.As(k.Play, "replay"), k.Violation, k.Evidence, screen.Pair(k.In, k.Out, "zoom"), k.Close, k.Mouse, k.Help, k.Quit)
+	return append(keys, screen.Pair(k.Previous, k.Next, "branch"), k.Copy, k.Export, k.Save, screen.As(k.Play, "replay"), screen.Pair(k.In, k.Out, "zoom"), k.Close, k.Mouse, k.Help, k.Quit)
 }
 
 // leadsTo is where enter leads after a win.

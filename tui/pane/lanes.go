@@ -49,7 +49,7 @@ const (
 // PlanLanes chooses the lanes for a number of rows. The probe has none until it acts: it is no
 // client of the script. With few rows it gives up, in this order: empty rows, a row for each node, the second row of the probe and of
 // clients that have done nothing yet, and the rows of the damage where there is none; the second row of clients that have finished or crashed, the
-// row of the resource, the nodes' records. The deeds and the belief of a client that goes on share a row only
+// row of the resource, the nodes' records; at the end of a run those that took part in what broke keep theirs, and the probe has none. The deeds and the belief of a client that goes on share a row only
 // in windows that have no room for two; a window with LeastRows has. Those of one that believes that it has the lock are the last to share
 // one. The records of the nodes, the believers and what is broken are never given up. Where not even one row for each client has room,
 // those are left out, by name, that have least to do with what is broken there.
@@ -112,11 +112,17 @@ type stage struct {
 	done     func(client int) bool    // a client has finished or crashed, does not believe that it has the lock, and has no part in what breaks at the cursor
 	believes func(client int) bool    // a client believes that it has the lock
 	parties  func() []int             // the clients that take part in the violation at the cursor, or in the last one before it
+	over     bool                     // the run has ended
 	whole    int                      // the way of saving rows that gives up the row of what is broken, where nothing is
 }
 
 func stageAt(r *timeline.Timeline, pos int) stage {
-	proving := proving(r, pos)
+	proving, over := proving(r, pos), r.Ended(pos)
+	if over { // nobody believes anything any more: who took part in what broke keeps what it believed, which is what the picture is for
+		for _, b := range failures(r.Breaches) {
+			proving = append(proving, r.Parties(b)...)
+		}
+	}
 	return stage{
 		started: func(l timeline.Lane) bool {
 			switch l.Kind {
@@ -134,6 +140,7 @@ func stageAt(r *timeline.Timeline, pos int) stage {
 		},
 		believes: func(client int) bool { return r.Moments[pos].Clients[client].Believed },
 		parties:  func() []int { return parties(r, pos) },
+		over:     over,
 		whole:    savesIdle,
 	}
 }
@@ -302,7 +309,8 @@ func leavesOut(r *timeline.Timeline, l timeline.Lane, at stage, saving int) bool
 		if l.Kind == timeline.Belief && (saving >= savesIdle && idle || inOneRow(r, l, at, saving)) {
 			return true
 		}
-		return (idle || saving >= savesProbe) && r.Clients[l.Index] == trace.Probe
+		spare := saving >= savesProbe || saving >= savesStore && at.over && at.done(l.Index)
+		return (idle || spare) && r.Clients[l.Index] == trace.Probe
 	case timeline.Record:
 		return together
 	case timeline.Majority:

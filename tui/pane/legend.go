@@ -101,6 +101,16 @@ func (d Drawn) signsOf(g *draw.Glyphs) (signs []draw.Sign) {
 	return append(signs, d.names...)
 }
 
+// unworded explains the signs of bars and marks that are drawn without a word beside them.
+func (d Drawn) unworded(g *draw.Glyphs) []draw.Sign {
+	return slices.DeleteFunc(d.signsOf(g), func(s draw.Sign) bool { return d.worded[s[0]] })
+}
+
+// framing explains the glyphs around those.
+func (d Drawn) framing(g *draw.Glyphs) []draw.Sign {
+	return slices.DeleteFunc(frameSigns(g), func(s draw.Sign) bool { return !d.frame[s[0]] })
+}
+
 // With is what two diagrams show together.
 func (d Drawn) With(o Drawn) Drawn {
 	both := Drawn{Hidden: d.Hidden + o.Hidden, signs: map[string]bool{}, frame: map[string]bool{}, worded: map[string]bool{}, faults: slices.Clone(d.faults), names: slices.Clone(d.names)}
@@ -128,7 +138,7 @@ func (d Drawn) With(o Drawn) Drawn {
 // themselves by the names beside them, and the line of a client that runs needs no words. The glyphs around them are
 // explained where all others are.
 func (d Drawn) Legend(t *draw.Theme, over, under int) (above, below draw.Line, others []draw.Sign) {
-	signs := slices.DeleteFunc(d.signsOf(&t.Glyphs), func(s draw.Sign) bool { return d.worded[s[0]] })
+	signs := d.unworded(&t.Glyphs)
 	first := 0
 	for first < len(signs) && (signs[first][0] == t.Bad || signs[first][0] == t.Reject) {
 		first++
@@ -147,16 +157,15 @@ func (d Drawn) Legend(t *draw.Theme, over, under int) (above, below draw.Line, o
 		below, others = rowOf(slices.Concat(signs[:first], left), under)
 	}
 	if len(others) == 0 {
-		frame := slices.DeleteFunc(frameSigns(&t.Glyphs), func(s draw.Sign) bool { return !d.frame[s[0]] })
-		more, _ := rowOf(frame, under-below.Width())
+		more, _ := rowOf(d.framing(&t.Glyphs), under-below.Width())
 		below = append(below, more...)
 	}
 	return above, below, others
 }
 
-// LegendRows explains the glyphs that are drawn in rows of at most a width, as many rows as there are.
+// LegendRows explains the glyphs that are drawn and not worded beside, and those around them, in rows of at most a width, as many rows as there are.
 func (d Drawn) LegendRows(t *draw.Theme, width, rows int) []draw.Line {
-	lines := SignRows(d.signsOf(&t.Glyphs), width)
+	lines := SignRows(append(d.unworded(&t.Glyphs), d.framing(&t.Glyphs)...), width)
 	return lines[:min(len(lines), rows)]
 }
 
@@ -238,7 +247,7 @@ func (d Drawn) Missing(r *timeline.Timeline, pos int, lanes []Lane, form Missing
 		l = append(l, draw.Text(draw.Either(n > 0, fmt.Sprintf("and %d empty ", idle), " "+draw.Plural(idle, "empty row")+" left out "), draw.Dim))
 	}
 	if d.Hidden > 0 && zoom != "" {
-		l = append(l, draw.Text(fmt.Sprintf(" %s hidden: ", draw.Plural(d.Hidden, "sign")), draw.Dim), draw.Text(zoom, draw.Strong), draw.Text(" zooms ", draw.Dim))
+		l = append(l, draw.Text(fmt.Sprintf(" %s behind others: ", draw.Plural(d.Hidden, "mark")), draw.Dim), draw.Text(zoom, draw.Strong), draw.Text(" zooms in ", draw.Dim))
 	}
 	return l
 }

@@ -29,7 +29,9 @@ func (p *Player) Draw(c *draw.Canvas, r draw.Rectangle) {
 		return taken
 	}}
 	if p.Run != nil {
-		want.Told, want.Least = p.wish(r)
+		var table bool // in the place of the list of events
+		want.Told, want.Least, table = p.wish(r)
+		want.Listed = want.Listed || table
 		want.Across = p.view == views.Timeline || p.view == views.Holders
 		if width := r.W - 1 - layout.BodyWidth(r.W, r.H+1, p.source); width > 0 {
 			want.Facts = len(p.facts(width))
@@ -60,7 +62,7 @@ func (p *Player) Draw(c *draw.Canvas, r draw.Rectangle) {
 // wish is how many rows the narration wishes: for all of it, as long as the diagram keeps the damage; and how many the diagram
 // does not yield to it. Gaps and the ends of long evidence yield to the row of the resource, and that yields to evidence; what is broken
 // keeps its row, though a client's deeds and its belief then share one where else a word were cut.
-func (p *Player) wish(r draw.Rectangle) (told, least int) {
+func (p *Player) wish(r draw.Rectangle) (told, least int, table bool) {
 	width := layout.BodyWidth(r.W, r.H+1, p.source)
 	list := 0 // the rows of the list above the diagram
 	if p.view == views.Holders {
@@ -85,10 +87,10 @@ func (p *Player) wish(r draw.Rectangle) (told, least int) {
 		}
 	}
 	lines, _ := s.Squeezed(room)
-	if list := p.holdersBelow(width - 1); len(list) > 0 && r.H >= layout.RoomyHeight { // the list of events yields
-		return len(lines) + 1 + len(list), least
+	if list := p.holdersBelow(width - 1); len(list) > 0 && (r.H >= layout.RoomyHeight || len(lines)+2+len(list) <= beside(pane.WholeRows(p.Run, p.Pos))) { // the list of events yields
+		return len(lines) + 2 + len(list), least, r.H < layout.RoomyHeight
 	}
-	return len(lines), least
+	return len(lines), least, false
 }
 
 // lanesIn plans the lanes of a diagram in rows, and counts the rows that the view takes of them. That of the holders has the diagram below
@@ -381,7 +383,7 @@ func (p *Player) drawTold(c *draw.Canvas, r draw.Rectangle) {
 	lines := p.Narration(r.W, r.H)
 	list := p.holdersBelow(r.W - 1)
 	if len(lines)+len(list) >= r.H && p.view == views.Timeline {
-		list = []draw.Line{{draw.Text(" "+p.Keys.View.Help().Key, draw.Strong), draw.Text(" "+p.nextView().Ahead()+", who held the lock and when", draw.Dim)}}
+		list = []draw.Line{{draw.Text(" "+p.Keys.View.Help().Key, draw.Strong), draw.Text(" "+p.nextView().Ahead(), draw.Dim)}}
 	}
 	if len(list) > 0 && len(lines)+len(list) < r.H {
 		lines = append(append(lines, nil), list...)

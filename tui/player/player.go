@@ -530,7 +530,7 @@ func (p *Player) looks(k tea.KeyMsg) {
 		}
 		p.view = p.nextView()
 		p.focus = scrolls[p.view]
-		p.Notice = "view: " + p.view.String() + draw.Either(p.view == views.Timeline, "", "; "+p.Keys.Close.Help().Key+" goes back to the timeline")
+		p.Notice = p.view.Ahead() + draw.Either(p.view == views.Timeline, "", "; "+p.Keys.Close.Help().Key+" goes back to the timeline")
 	case key.Matches(k, p.Keys.Source):
 		p.source = !p.source
 	case key.Matches(k, p.Keys.Search):
@@ -596,8 +596,8 @@ func (p *Player) nextView() views.View {
 // ViewIsLast reports whether the key for it leads to the first view again.
 func (p *Player) ViewIsLast() bool { return p.nextView() == views.Timeline }
 
-// NextView is the name of the view that the key for it leads to.
-func (p *Player) NextView() string { return p.nextView().String() }
+// NextView is what the key for the view leads to.
+func (p *Player) NextView() string { return p.nextView().Ahead() }
 
 // sees reports whether a pane has a place in the last frame.
 func (p *Player) sees(which panel) bool {
@@ -689,6 +689,9 @@ func (p *Player) toEvidence() {
 	p.picked, p.back = picked, back // also where other violations are complete
 	p.proving = p.Pos != p.Run.Breaches[picked].Pos
 	p.Notice = fmt.Sprintf("evidence %d of %d", next+1, len(events))
+	if now := p.Run.Now(p.Pos); p.Pos < back {
+		p.Notice += fmt.Sprintf(": back in time, to %s; %s returns to %s", trace.Brief(now), p.Keys.Close.Help().Key, trace.Brief(p.Run.Now(back)))
+	}
 }
 
 // LeaveEvidence goes back to where the evidence was called for, and reports whether it was gone round: the

@@ -23,11 +23,16 @@ const (
 
 // String is what a view shows: the name that it has beside its key, wherever that is named.
 func (v View) String() string {
-	return [...]string{"timeline", "holders", "ladder", "trace", "state"}[v]
+	return [...]string{"timeline", "who held it when", "ladder", "trace", "state"}[v]
 }
 
-// Ahead is a view as what its key leads to: the label says in each view that it is the same key, which goes round them.
-func (v View) Ahead() string { return "view: " + v.String() }
+// Ahead is a view as what its key leads to, by what it shows: only a name that says less by itself has before it that it is a view.
+func (v View) Ahead() string {
+	if v == Holders {
+		return v.String()
+	}
+	return "view: " + v.String()
+}
 
 // Next is the view that follows, in one order everywhere: first that of the holders, also before anybody has had the lock, as who held it
 // when is what a run is watched for. The state is none where it has a pane beside the others.
@@ -110,7 +115,7 @@ func Keys(k *screen.KeyMap) []key.Binding {
 	return append([]key.Binding{
 		k.Forward, k.Back, k.Next, k.Previous, screen.As(k.Violation, "next violation"), k.Evidence, k.First, k.Last, k.Play, k.Faster, k.Slower,
 		screen.As(k.Guess, "predict the answer"), screen.As(k.Enter, "go on: to the next words, question, answer, violation, or access that the resource refuses"), screen.As(k.Teach, "questions for a class"), screen.As(k.Strategy, "another lock"), screen.As(k.Scenario, "another scenario"),
-		screen.As(k.Compare, "compare two locks"), screen.As(k.Sandbox, "your turn from here"), screen.As(k.Explore, "search all schedules"), k.Export, k.NextStep, screen.As(k.Present, "present the lesson"), screen.As(k.View, "the next view, after the timeline: the holders (who held the lock when), the ladder, the trace, the state"), k.Source, k.In, k.Out, screen.As(k.Search, "search the trace"), k.Match, k.MatchBack,
+		screen.As(k.Compare, "compare two locks"), screen.As(k.Sandbox, "your turn from here"), screen.As(k.Explore, "search all schedules"), k.Export, k.NextStep, screen.As(k.Present, "present the lesson"), screen.As(k.View, "the next view, after the timeline: who held the lock when, the ladder, the trace, the state"), k.Source, k.In, k.Out, screen.As(k.Search, "search the trace"), k.Match, k.MatchBack,
 		screen.As(k.Filter, "filter the trace"), k.Pane, k.Up, k.Down, k.PageUp, k.PageDown,
 	}, k.Always()...)
 }
