@@ -206,7 +206,7 @@ func TestCourseIsRemembered(t *testing.T) {
 		t.Errorf("the prediction is not judged:\n%s", v)
 	}
 	a.Press("G")
-	if v := a.View(); !strings.Contains(v, "A sleeps past its lease.") || !strings.Contains(v, "goes on with setpx-lua") {
+	if v := a.View(); !strings.Contains(v, "A sleeps past its lease.") || !strings.Contains(v, "continues with setpx-lua") {
 		t.Errorf("the step does not end with its outcome:\n%s", v)
 	}
 	named := tuitest.NewTester(t, 80, 24, newRoot(tuitest.Shelf(tuitest.Handmade), progress.Open(path), Options{Lesson: 1, Seed: 1}, tuitest.PlainTheme(false)))

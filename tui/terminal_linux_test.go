@@ -270,7 +270,7 @@ func TestProgressSurvivesAnyEnd(t *testing.T) {
 			x.await("lesson 1, step 1", "of ")
 			x.await("nothing has happened yet")
 			x.typeKeys("G")
-			x.await("goes on with")
+			x.await("continues with")
 			end(x)
 			var exit *exec.ExitError
 			if err := x.end(); err != nil && !errors.As(err, &exit) {

@@ -303,7 +303,7 @@ func TestWithstood(t *testing.T) {
 func TestRefusalExplainsTheFence(t *testing.T) {
 	tl := runUnder(t, "fenced", "pause-past-ttl")
 	at := tl.NextRefusal(0, tl.Last())
-	const want = "fence 1 is older than 2. A fence is the number that comes with the lock: A has got 1, and B 2. Two clients have overlapped (OV), but A's stale access does no harm."
+	const want = "fence 1 is older than 2. A fence (fencing token) is the number that comes with the lock: A has got 1, and B 2. Two clients have overlapped (OV), but A's stale access does no harm."
 	if got := tl.Refusal(at); !strings.HasSuffix(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -189,7 +189,7 @@ func TestAnswersHaveReasons(t *testing.T) {
 	for _, tt := range []struct{ lock, scenario, question, want string }{
 		{"naive-del", "late-release", "B's request arrives at 12.001s.", "Redis had no record: A's record expired at 10.002s. (#17, reply: OK)"},
 		{"naive-del", "late-release", "C's request arrives at 16.001s.", "Redis had no record: A's DEL removed B's record at 15.001s. (#32, reply: OK)"},
-		{"naive-del", "late-release", "B goes to the resource", "It carries no token, so the resource can't tell that C got the lock later, at 16.002s."},
+		{"naive-del", "late-release", "B goes to the resource", "It carries no fencing token, so the resource can't tell that C got the lock later, at 16.002s."},
 		{"naive-del", "late-release", "B's DEL lock arrives", "Redis had C's record, since 16.001s, and DEL doesn't ask whose it is. (#43, reply: 1)"},
 		{"get-then-del", "late-release", "C's request arrives at 16.001s.", "Redis had B's record, since 12.001s. (#32, reply: nil)"},
 		{"get-then-del", "late-release", "At 15.002s: Whose record", "n1 stores B1-a586 (B's), since 12.001s."},

@@ -338,7 +338,7 @@ func (t *Timeline) Refusal(pos int) string {
 	}
 	text := fmt.Sprintf("The resource refuses %s, whose access changes nothing: %s.", client, e.Note)
 	if newer := t.newer(pos); newer != trace.None {
-		text += fmt.Sprintf(" A fence is the number that comes with the lock: %s has got %d, and %s %d.", client, e.Fence, t.Clients[t.Event(newer).Client], t.Event(newer).Fence)
+		text += fmt.Sprintf(" A fence (fencing token) is the number that comes with the lock: %s has got %d, and %s %d.", client, e.Fence, t.Clients[t.Event(newer).Client], t.Event(newer).Fence)
 	}
 	if t.overlapped(pos) {
 		text += fmt.Sprintf(" Two clients have overlapped (OV), but %s's stale access does no harm.", client)

@@ -72,7 +72,7 @@ func (q *quiz) whyWrite(i int) string {
 	mine := q.s.Clients[e.Client].Lease.Granted
 	for c := range q.s.Clients {
 		if at := q.s.Clients[c].Lease.Granted; mine != trace.None && at > mine {
-			return fmt.Sprintf("It carries no token, so the resource can't tell that %s got the lock later, at %s.", q.Clients[c], trace.Brief(q.Events[at-1].At))
+			return fmt.Sprintf("It carries no fencing token, so the resource can't tell that %s got the lock later, at %s.", q.Clients[c], trace.Brief(q.Events[at-1].At))
 		}
 	}
 	return why

@@ -48,7 +48,7 @@ var codes = [...]struct {
 	PD:  {"PD", "a permanent deadlock", "the lock can never be acquired again though no live client holds it", Blocks, !reported},
 	LV:  {"LV", "a livelock", "clients keep trying, the lock is free or split, nobody ever wins", Blocks, !reported},
 	GAP: {"GAP", "broken continuity", "an extension was reported as continuous although ownership had been lost in between", Shares, !reported},
-	FN:  {"FN", "a false refusal", "a client was refused the lock, or given an error, while its own value was stored: it goes without, and the value can keep others out", Delays, !reported},
+	FN:  {"FN", "a false refusal", "a client was refused the lock, got an error or gave up waiting, while its own value was stored: it goes without, and the value can keep others out", Delays, !reported},
 	UA:  {"UA", "unavailability", "nobody holds the lock, most of its servers are up, and yet nobody can have it", Delays, reported},
 	BD:  {"BD", "bounded blocking", "nobody alive held the lock, and yet it could not be acquired for a time", Delays, reported},
 	DN:  {"DN", "an outage", "nobody can have the lock because too few of its servers are up, which it never promised to survive", Delays, reported},

@@ -25,7 +25,7 @@ func Brief(d time.Duration) string {
 		return fmt.Sprintf("%dy", d/(365*day))
 	case d >= 2*day:
 		return fmt.Sprintf("%dd", d/day)
-	case d >= 2*time.Hour:
+	case d >= 2*time.Hour || d >= time.Hour && d%time.Minute == 0:
 		if m := d % time.Hour / time.Minute; m > 0 {
 			return fmt.Sprintf("%dh%dm", d/time.Hour, m)
 		}

@@ -9,7 +9,7 @@ import (
 func TestBrief(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		Never: "for ever", 0: "0s", 250 * time.Microsecond: "250us", 1500 * time.Microsecond: "2ms", time.Second: "1s",
-		1004 * time.Millisecond: "1.004s", 2571 * time.Millisecond: "2.571s", -3 * time.Second: "-3s", 90 * time.Minute: "5400s", 3 * time.Hour: "3h", 9999 * time.Second: "2h46m",
+		1004 * time.Millisecond: "1.004s", 2571 * time.Millisecond: "2.571s", -3 * time.Second: "-3s", time.Hour: "1h", 90 * time.Minute: "1h30m", 3601 * time.Second: "3601s", 3 * time.Hour: "3h", 9999 * time.Second: "2h46m",
 		72 * time.Hour: "3d", 800 * 24 * time.Hour: "2y",
 	} {
 		if got := Brief(d); got != want {

@@ -418,9 +418,8 @@ func (m *Compare) Draw(c *draw.Canvas, r draw.Rectangle) {
 	m.drawDiffers(c, m.plan.differs)
 	lines := m.told(m.plan.told.W, m.plan.told.H)
 	c.Lines(m.plan.told, lines, 0)
-	if signs := drawn[0].With(drawn[1]).LegendRows(m.Theme, r.W-2, m.plan.told.H); len(lines)+1+len(signs) <= m.plan.told.H { // in rows that nothing else needs
-		c.Lines(draw.Rect(r.X+1, m.plan.told.Y+m.plan.told.H-len(signs), r.W-2, len(signs)), signs, 0)
-	}
+	signs := drawn[0].With(drawn[1]).LegendRows(m.Theme, r.W-2, max(m.plan.told.H-len(lines)-1, 0)) // in rows that nothing else needs
+	c.Lines(draw.Rect(r.X+1, m.plan.told.Y+m.plan.told.H-len(signs), r.W-2, len(signs)), signs, 0)
 }
 
 func (m *Compare) drawNothing(c *draw.Canvas, r draw.Rectangle) {

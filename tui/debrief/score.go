@@ -20,14 +20,14 @@ func (s *Score) least() int { return min(s.Least, s.Moves) }
 
 // Brief is the count of the moves beside the least, and that of the changes to another client, for which the level asks, too.
 func (s *Score) Brief() string {
-	yours, least := draw.Plural(s.Moves, "move"), draw.Either(s.least() == s.Moves, "as many", fmt.Sprint(s.least()))
+	yours, least := draw.Plural(s.Moves, "move"), draw.Either(s.least() == s.Moves, "as many moves", draw.Plural(s.least(), "move"))
 	if s.Taken.Switches+s.Par.Switches > 0 {
 		yours += ", changing to another client " + often(s.Taken.Switches)
 	}
 	if s.Taken.Switches != s.Par.Switches {
-		least += ", changing " + often(s.Par.Switches)
+		least += ", changing client " + often(s.Par.Switches)
 	}
-	return fmt.Sprintf("You made %s; the search needs %s.", yours, least)
+	return fmt.Sprintf("You made %s; best found: %s.", yours, least)
 }
 
 // often is a number of times, which may be none.

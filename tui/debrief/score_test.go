@@ -32,13 +32,13 @@ func TestScoreInBrief(t *testing.T) {
 	for _, c := range []struct {
 		moves, least int
 		want         string
-	}{{6, 4, "You made 6 moves; the search needs 4."}, {4, 4, "You made 4 moves; the search needs as many."}, {3, 4, "You made 3 moves; the search needs as many."}} {
+	}{{6, 4, "You made 6 moves; best found: 4 moves."}, {4, 4, "You made 4 moves; best found: as many moves."}, {3, 4, "You made 3 moves; best found: as many moves."}} {
 		s := Score{Moves: c.moves, Least: c.least}
 		if got := s.Brief(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
-	for par, want := range map[int]string{1: "You made 5 moves, changing to another client twice; the search needs as many, changing once.", 2: "You made 5 moves, changing to another client twice; the search needs as many.", 0: "You made 5 moves, changing to another client twice; the search needs as many, changing never."} {
+	for par, want := range map[int]string{1: "You made 5 moves, changing to another client twice; best found: as many moves, changing client once.", 2: "You made 5 moves, changing to another client twice; best found: as many moves.", 0: "You made 5 moves, changing to another client twice; best found: as many moves, changing client never."} {
 		s := Score{Moves: 5, Least: 5, Taken: explore.Cost{Switches: 2}, Par: explore.Cost{Switches: par}}
 		if got := s.Brief(); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -95,7 +95,8 @@ func (d *Door) Draw(c *draw.Canvas, r draw.Rectangle) {
 		}
 		free := d.drawTold(c, l.told, l.guide.Empty())
 		if l.legend.Empty() && free > 0 {
-			c.Lines(draw.Rect(0, l.told.Y+l.told.H-free, r.W, free), pane.SignRows(d.signs(), r.W-2), 0)
+			c.Lines(draw.Rect(0, l.told.Y+l.told.H-free, r.W, free), pane.SignRows(d.signs(), r.W), 0)
+			d.drawFraming(c, l.rules[1])
 		}
 	}
 }
@@ -103,7 +104,15 @@ func (d *Door) Draw(c *draw.Canvas, r draw.Rectangle) {
 // signs explains the signs of the picture in so few words that the least window has a row for all of them.
 func (d *Door) signs() []draw.Sign {
 	g := &d.Theme.Glyphs
-	return []draw.Sign{{g.Bad, "broke"}, {g.Wants, "wants"}, {g.Send, "asks"}, {g.Granted, "has it"}, {g.Inside, "inside"}, {g.Read, "read"}, {g.Write, "write"}, {g.Resume, "resumes"}, {g.Release, "frees"}}
+	return []draw.Sign{{g.Bad, "broke"}, {g.Wants, "wants"}, {g.Send, "asks"}, {g.Granted, "has it"}, {g.Inside, "works"}, {g.Read, "read"}, {g.Write, "write"}, {g.Resume, "wakes"}, {g.Release, "frees"}}
+}
+
+// drawFraming explains, at the end of a rule, the signs around those.
+func (d *Door) drawFraming(c *draw.Canvas, rule draw.Rectangle) {
+	g := &d.Theme.Glyphs
+	for _, signs := range pane.SignRows([]draw.Sign{{g.Enter + " " + g.Leave, "start, end"}, {g.Gap, "time passes"}}, rule.W) {
+		c.Line(rule.X+rule.W-signs.Width()-1, rule.Y, signs.Width(), signs)
+	}
 }
 
 // lit are the events that prove the violation, which the ruler numbers where they are listed below it: elsewhere nothing says what the numbers are.

@@ -63,6 +63,15 @@ func Holders(r *timeline.Timeline, pos, cursor, width int, end string) []draw.Li
 	return lines
 }
 
+// WentBack says of a position to which a key has gone back from a later one that it is one in the past, and the key that returns; of another it says
+// nothing.
+func WentBack(r *timeline.Timeline, pos, from int, key string) string {
+	if pos >= from {
+		return ""
+	}
+	return fmt.Sprintf(": back in time, to %s; %s returns to %s", trace.Brief(r.Now(pos)), key, trace.Brief(r.Now(from)))
+}
+
 // HoldersAtEnd is that list at the end of a run, and nothing before it.
 func HoldersAtEnd(r *timeline.Timeline, pos, width int) []draw.Line {
 	if pos == 0 || pos < r.Last() {

@@ -235,7 +235,7 @@ func (s *Game) lease() string {
 	case s.cfg.Strategy.NoTTL:
 		return " Records don't expire."
 	case s.goal == trace.PD:
-		return " A record stored with an expiry lasts " + ttl + "."
+		return " Expiry: " + ttl + ", once set."
 	case (s.goal == trace.FN || s.goal == trace.FR) && faults == explore.Budget{}:
 		return ""
 	}

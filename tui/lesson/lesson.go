@@ -70,7 +70,7 @@ func (p *Place) Opening() string {
 	return "Now with " + step.Strategy + "."
 }
 
-// Onward says what the course goes on with, or nothing at its end.
+// Onward says what the course continues with, or nothing at its end.
 func (p *Place) Onward() string {
 	next := p.Next()
 	if next == nil {
@@ -80,11 +80,11 @@ func (p *Place) Onward() string {
 	l, step := next.At()
 	switch {
 	case next.Lesson != p.Lesson:
-		return "goes on with the next lesson, " + l.Title
+		return "continues with the next lesson, " + l.Title
 	case step.Scenario != now.Scenario:
-		return "goes on with " + step.Strategy + " under " + step.Scenario
+		return "continues with " + step.Strategy + " under " + step.Scenario
 	}
-	return "goes on with " + step.Strategy
+	return "continues with " + step.Strategy
 }
 
 // NextLocks are the locks that the lesson goes on with under the scenario of this step; of no place there are none.

@@ -44,7 +44,7 @@ func TestStoreFitsIntoTheStatePane(t *testing.T) {
 	fence := false
 	for _, l := range facts.Lines(run, last, run.StateAt(last-1), run.StateAt(last)) {
 		text := tuitest.LineText(l)
-		fence = fence || strings.HasPrefix(text, "          highest fence ")
+		fence = fence || strings.HasPrefix(text, "          highest fencing token ")
 		if strings.HasPrefix(text, " resource ") && l.Width() > 36 {
 			t.Errorf("%q is cut in a pane of 36 columns", text)
 		}

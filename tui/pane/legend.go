@@ -163,9 +163,14 @@ func (d Drawn) Legend(t *draw.Theme, over, under int) (above, below draw.Line, o
 	return above, below, others
 }
 
-// LegendRows explains the glyphs that are drawn and not worded beside, and those around them, in rows of at most a width, as many rows as there are.
+// LegendRows explains the glyphs that are drawn and not worded beside in rows of at most a width, as many rows as there are; and those
+// around them, if there are rows for all.
 func (d Drawn) LegendRows(t *draw.Theme, width, rows int) []draw.Line {
-	lines := SignRows(append(d.unworded(&t.Glyphs), d.framing(&t.Glyphs)...), width)
+	own := d.unworded(&t.Glyphs)
+	lines := SignRows(slices.Concat(own, d.framing(&t.Glyphs)), width)
+	if len(lines) > rows {
+		lines = SignRows(own, width)
+	}
 	return lines[:min(len(lines), rows)]
 }
 

@@ -555,19 +555,19 @@ func TestEscClosesTheCodeFirst(t *testing.T) {
 func TestHoldersAreOneKeyAway(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
 		a, p := openRun(t, size[0], size[1], "naive-del", "late-release")
-		if v := a.View(); !strings.Contains(v, "v view: holders") {
+		if v := a.View(); !strings.Contains(v, "v who held it when") {
 			t.Errorf("%v: it isn't offered at the start:\n%s", size, v)
 		}
 		if a.Press("v"); !strings.Contains(a.View(), "nobody has held the lock yet") || !strings.Contains(a.View(), "v view: ladder") {
 			t.Errorf("%v: the key leads elsewhere before anybody has had the lock:\n%s", size, a.View())
 		}
 		a.Press("esc space")
-		if v := a.View(); !p.playing || !strings.Contains(v, "v view: holders") {
+		if v := a.View(); !p.playing || !strings.Contains(v, "v who held it when") {
 			t.Errorf("%v: it isn't offered while the run plays:\n%s", size, v)
 		}
 		a.Press("space")
 		for range p.Run.Breaches {
-			if a.Press("!"); !strings.Contains(a.View(), "v view: holders") {
+			if a.Press("!"); !strings.Contains(a.View(), "v who held it when") {
 				t.Errorf("%v: it isn't offered at a violation:\n%s", size, a.View())
 			}
 		}

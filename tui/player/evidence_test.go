@@ -194,7 +194,7 @@ func TestPassedQuestionsTakeAnAnswer(t *testing.T) {
 // At the end of a run the key for the view leads to those who held the lock first, and the footer says so.
 func TestHoldersComeFirstAtTheEnd(t *testing.T) {
 	a, _ := openRun(t, 80, 24, "naive-del", "late-release")
-	if a.Press("G"); !strings.Contains(a.View(), "v view: holders") {
+	if a.Press("G"); !strings.Contains(a.View(), "v who held it when") {
 		t.Errorf("the key is not told:\n%s", a.View())
 	}
 	if a.Press("v"); !strings.Contains(a.View(), "who held the lock, up to ") || strings.Contains(a.View(), "the whole run") {

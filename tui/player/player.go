@@ -15,6 +15,7 @@ import (
 	"lockstep/sim/trace"
 	"lockstep/tui/code"
 	"lockstep/tui/draw"
+	"lockstep/tui/facts"
 	"lockstep/tui/find"
 	"lockstep/tui/ladder"
 	"lockstep/tui/layout"
@@ -688,10 +689,7 @@ func (p *Player) toEvidence() {
 	p.goTo(p.Run.After(events[next]))
 	p.picked, p.back = picked, back // also where other violations are complete
 	p.proving = p.Pos != p.Run.Breaches[picked].Pos
-	p.Notice = fmt.Sprintf("evidence %d of %d", next+1, len(events))
-	if now := p.Run.Now(p.Pos); p.Pos < back {
-		p.Notice += fmt.Sprintf(": back in time, to %s; %s returns to %s", trace.Brief(now), p.Keys.Close.Help().Key, trace.Brief(p.Run.Now(back)))
-	}
+	p.Notice = fmt.Sprintf("evidence %d of %d", next+1, len(events)) + facts.WentBack(p.Run, p.Pos, back, p.Keys.Close.Help().Key)
 }
 
 // LeaveEvidence goes back to where the evidence was called for, and reports whether it was gone round: the
@@ -766,6 +764,9 @@ func (p *Player) FooterKeys() []key.Binding {
 	}
 	step := screen.Pair(k.Back, k.Forward, "step")
 	list := []key.Binding{step, screen.As(k.Violation, "to violation"), play, parts}
+	if p.Run != nil && p.Run.Ended(p.Pos) && len(p.Run.Breaches) == 0 { // that there is none is known now
+		list = slices.Delete(list, 1, 2)
+	}
 	named := p.Run != nil && p.Remedies.For(p.shown()) != nil // the words do it: see tellStop
 	if named {
 		list = slices.Insert(list, 1, k.Compare)

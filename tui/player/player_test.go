@@ -106,7 +106,7 @@ func TestViewClosesTheCode(t *testing.T) {
 	if v := a.View(); !strings.Contains(v, "source: strategies/") || strings.Contains(v, "believers") {
 		t.Fatalf("s does not show the code:\n%s", v)
 	}
-	if v := a.View(); !strings.Contains(v, "s timeline") || !strings.Contains(v, "esc timeline") || strings.Contains(v, "v view: holders") {
+	if v := a.View(); !strings.Contains(v, "s timeline") || !strings.Contains(v, "esc timeline") || strings.Contains(v, "v who held it when") {
 		t.Errorf("the footer does not say what closes the code:\n%s", v)
 	}
 	if a.Press("v"); !strings.Contains(a.View(), "believers") {

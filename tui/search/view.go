@@ -149,10 +149,10 @@ func (m *Search) tellResult(t *draw.Paragraphs) {
 		t.Add(draw.Dim, "", left)
 	}
 	t.Gap()
-	items := append([]report.Item{{Label: "took", Text: seconds(m.took)}, report.Covered(r)}, report.Bounds(&r.Bounds)...)
+	items := append([]report.Item{report.Covered(r)}, report.Bounds(&r.Bounds)...)
 	m.tellItems(t, draw.Dim, items)
 	t.Gap()
-	m.tellItems(t, draw.Plain, append(report.Effort(r), report.Code(r)))
+	m.tellItems(t, draw.Plain, slices.Concat([]report.Item{{Label: "took", Text: seconds(m.took)}}, report.Effort(r), []report.Item{report.Code(r)}))
 	ink := draw.Plain
 	if !r.Vacuity.Reacquired || len(r.Vacuity.Unused) > 0 {
 		ink = draw.Breach

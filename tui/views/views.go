@@ -113,7 +113,7 @@ func (f *Footer) Others(compare, evidence, lesson, chapters bool) []key.Binding 
 // Keys are all that work in a player, for its help.
 func Keys(k *screen.KeyMap) []key.Binding {
 	return append([]key.Binding{
-		k.Forward, k.Back, k.Next, k.Previous, screen.As(k.Violation, "next violation"), k.Evidence, k.First, k.Last, k.Play, k.Faster, k.Slower,
+		k.Forward, k.Back, screen.As(k.Next, "next chapter: to the next words of the story"), k.Previous, screen.As(k.Violation, "next violation"), k.Evidence, k.First, k.Last, k.Play, k.Faster, k.Slower,
 		screen.As(k.Guess, "predict the answer"), screen.As(k.Enter, "go on: to the next words, question, answer, violation, or access that the resource refuses"), screen.As(k.Teach, "questions for a class"), screen.As(k.Strategy, "another lock"), screen.As(k.Scenario, "another scenario"),
 		screen.As(k.Compare, "compare two locks"), screen.As(k.Sandbox, "your turn from here"), screen.As(k.Explore, "search all schedules"), k.Export, k.NextStep, screen.As(k.Present, "present the lesson"), screen.As(k.View, "the next view, after the timeline: who held the lock when, the ladder, the trace, the state"), k.Source, k.In, k.Out, screen.As(k.Search, "search the trace"), k.Match, k.MatchBack,
 		screen.As(k.Filter, "filter the trace"), k.Pane, k.Up, k.Down, k.PageUp, k.PageDown,
