@@ -113,6 +113,7 @@ type stage struct {
 	believes func(client int) bool    // a client believes that it has the lock
 	parties  func() []int             // the clients that take part in the violation at the cursor, or in the last one before it
 	over     bool                     // the run has ended
+	saved    bool                     // it has ended, and the resource has refused an access, which its row shows
 	whole    int                      // the way of saving rows that gives up the row of what is broken, where nothing is
 }
 
@@ -141,6 +142,7 @@ func stageAt(r *timeline.Timeline, pos int) stage {
 		believes: func(client int) bool { return r.Moments[pos].Clients[client].Believed },
 		parties:  func() []int { return parties(r, pos) },
 		over:     over,
+		saved:    over && slices.ContainsFunc(r.Events, func(e trace.Event) bool { return e.Kind == trace.KindReject }),
 		whole:    savesIdle,
 	}
 }
@@ -240,9 +242,11 @@ func LeastRows(r *timeline.Timeline, pos int) int {
 	return AxisRows + len(lanesFor(r, stageAt(r, pos), savesVotes))
 }
 
-// StoreRows is how many rows a diagram needs that has also the row of the resource, and one only for clients that have finished; or one for each node, too.
+// StoreRows is how many rows a diagram needs that has also the row of the resource, and one only for clients that have finished; or one for each node, too. At the end
+// of a run the row of the resource yields to what clients believed, unless it has refused somebody.
 func StoreRows(r *timeline.Timeline, pos int, nodes bool) int {
-	return AxisRows + len(lanesFor(r, stageAt(r, pos), draw.Either(nodes, savesBlanks, savesDone)))
+	at := stageAt(r, pos)
+	return AxisRows + len(lanesFor(r, at, draw.Either(nodes, savesBlanks, draw.Either(at.over, savesStore, savesDone))))
 }
 
 // AllRows is how many rows a diagram needs, the axis included, that has those of idle clients and of damage that is still to come, too.
@@ -316,7 +320,7 @@ func leavesOut(r *timeline.Timeline, l timeline.Lane, at stage, saving int) bool
 	case timeline.Majority:
 		return !together
 	case timeline.Store:
-		return saving >= savesStore || saving >= savesIdle && !at.started(l)
+		return saving >= draw.Either(at.saved, savesVotes, savesStore) || saving >= savesIdle && !at.started(l)
 	case timeline.Violations:
 		return saving >= at.whole && !at.started(l)
 	}
