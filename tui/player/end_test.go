@@ -550,6 +550,22 @@ func TestEscClosesTheCodeFirst(t *testing.T) {
 	}
 }
 
+// At the end of a run each client has a row for what it believed in the least window, too; and the table of who held the lock stands below the
+// words where a window has the rows for both.
+func TestEndShowsBeliefsAndHolders(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
+		a, _ := openRun(t, size[0], size[1], "naive-del", "late-release")
+		a.Press("G")
+		v := a.View()
+		if n := strings.Count(v, "     thinks "); n < 3 {
+			t.Errorf("%v: %d rows for what clients believed:\n%s", size, n, v)
+		}
+		if listed := strings.Contains(v, "who held the lock, up to 21.008s, the end of the run"); listed != (size[1] >= 40) {
+			t.Errorf("%v: the table is listed: %v\n%s", size, listed, v)
+		}
+	}
+}
+
 // The table of who held the lock is one key away as soon as anybody has had it, the bar names the key at a violation, and esc closes a
 // view before it leaves the run.
 func TestHoldersAreOneKeyAway(t *testing.T) {

@@ -754,10 +754,7 @@ func (p *Player) FooterKeys() []key.Binding {
 	if p.Run == nil && p.failed != nil { // there is nothing to move in
 		return []key.Binding{screen.As(k.Strategy, "lock"), k.Scenario, k.Explore, k.Help, k.Quit}
 	}
-	play := k.Play
-	if p.playing {
-		play = screen.As(play, "stop")
-	}
+	play := screen.As(k.Play, draw.Either(p.playing, "stop", k.Play.Help().Desc))
 	parts := screen.Pair(k.Previous, k.Next, "chapter")
 	if p.Run != nil && len(p.Run.Chapters) == 0 {
 		parts = screen.Pair(k.First, k.Last, "ends")
