@@ -22,6 +22,11 @@ type Set struct {
 	// Left has the remaining lives of a record at which code changes its mind, plus 1: until
 	// the record is gone.
 	Left []int32
+	// Lasting has those of them at which code changes its mind where it is, and not after a wait.
+	Lasting []int32
+	// Chains are the spans for which clients were seen to sleep in all since they asked for the lock, and
+	// Begins has the ages of stamps from which such a chain ends at one of Stamps.
+	Chains, Begins []int32
 	// Readings has the readings of a monotonic clock at which client code changes its mind,
 	// since the first reading of the cycle; and Later has those since the last reading.
 	Readings, Later []int32
@@ -111,14 +116,14 @@ func (in *Set) Within(o *Set) bool {
 		return !slices.ContainsFunc(a, func(s int32) bool { return !slices.Contains(b, s) })
 	}
 	return of(in.Before, o.Before) && of(in.Left, o.Left) && of(in.Readings, o.Readings) && of(in.Later, o.Later) &&
-		of(in.Stamps, o.Stamps) && of(in.Seconds, o.Seconds) && of(in.Branches, o.Branches) && (o.Others || !in.Others) && (in.Patience == 0 || in.Patience == o.Patience) && (in.Guess == 0 || in.Guess == o.Guess) && len(in.Drawn) <= len(o.Drawn)
+		of(in.Stamps, o.Stamps) && of(in.Begins, o.Begins) && of(in.Chains, o.Chains) && of(in.Seconds, o.Seconds) && of(in.Branches, o.Branches) && (o.Others || !in.Others) && (in.Patience == 0 || in.Patience == o.Patience) && (in.Guess == 0 || in.Guess == o.Guess) && len(in.Drawn) <= len(o.Drawn)
 }
 
 // Crowded reports whether there are more instants of a kind than a search takes on: beyond, Falls leaves
 // thresholds unexplained.
 func (in *Set) Crowded() bool {
 	stamps := slices.Concat(in.Stamps, in.Seconds)
-	return slices.ContainsFunc([][]int32{in.Before, in.Left, in.Readings, in.Later, stamps}, func(list []int32) bool { return len(list) > MaxInstants })
+	return slices.ContainsFunc([][]int32{in.Before, in.Left, in.Begins, in.Readings, in.Later, stamps}, func(list []int32) bool { return len(list) > MaxInstants })
 }
 
 // Reads adds a threshold of a monotonic clock. It is a span since the cycle's first reading or
@@ -445,6 +450,11 @@ func (in *Set) NextReading(since int32, h *behaviour.History) int32 {
 			}
 		}
 	}
+	if h.Asks() {
+		for _, e := range h.Earlier {
+			next = Sooner(next, in.toBegin(e-since))
+		}
+	}
 	return next
 }
 
@@ -474,10 +484,12 @@ func (in *Set) nextStamp(next, ago int32, now, ahead int64) int32 {
 		}
 	}
 	age := int64(ago) - ahead*by // as that clock would have it
-	for _, s := range in.Stamps {
-		if int64(s) > age {
-			sooner(int64(s) - age)
-			break
+	for _, list := range [2][]int32{in.Stamps, in.Begins} {
+		for _, s := range list {
+			if int64(s) > age {
+				sooner(int64(s) - age)
+				break
+			}
 		}
 	}
 	most := int64(in.Jumps.Most)
@@ -582,6 +594,7 @@ func (in *Set) lives(waits []int32, lives ...int32) {
 		return // it is Crowded
 	}
 	in.Left = Sorted(in.Left, lives...)
+	in.Lasting = Sorted(in.Lasting, lives...)
 	for _, w := range waits {
 		for _, left := range lives {
 			in.Left = Sorted(in.Left, left+w)

@@ -1,0 +1,117 @@
+package instants
+
+import (
+	"slices"
+
+	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/process"
+)
+
+// chain is for how long each thread of a client has slept in its cycle, and the first reading of its
+// monotonic clock, from which the time when it asked for the lock follows. It is late if a later reading
+// shows that other time has passed as well.
+type chain struct {
+	slept [behaviour.MaxThreads]int32
+	began int32
+	read  bool
+	late  bool
+}
+
+// Chains lists for how long clients have slept in all, in the histories reached, since they asked for the
+// lock: a client that asks so long before an instant comes to it without a pause. Of those that other
+// time has delayed no more is said, as a pause may end at the instant itself.
+func Chains(k *behaviour.Clients, reached []uint32) (spans []int32) {
+	known := map[uint32]chain{}
+	for _, id := range reached {
+		c := chainOf(k, known, id)
+		for t := range c.slept {
+			if !c.late {
+				spans = append(spans, c.slept[t])
+			}
+		}
+	}
+	return Sorted(nil, spans...)
+}
+
+// chainOf returns the chain at a history, and keeps those on the way there.
+func chainOf(k *behaviour.Clients, known map[uint32]chain, id uint32) (c chain) {
+	way := []uint32{}
+	for at := id; ; {
+		if is, has := known[at]; has {
+			c = is
+			break
+		}
+		way = append(way, at)
+		if h := k.At(at); h.BetweenCycles || h.Came().From == 0 {
+			break
+		}
+		at = k.At(at).Came().From
+	}
+	for _, at := range slices.Backward(way) {
+		if h := k.At(at); h.BetweenCycles || h.Came().From == 0 {
+			c = chain{}
+		} else {
+			c.follow(k.At(h.Came().From), h)
+		}
+		known[at] = c
+	}
+	return c
+}
+
+// follow adds what a client did between two histories.
+func (c *chain) follow(was, is *behaviour.History) {
+	came := is.Came()
+	t := came.Thread
+	if p := &was.Threads[t]; p.Kind == process.OpSleep {
+		c.slept[t] += p.Sleep
+	}
+	for n := was.Count; n < is.Count; n++ {
+		c.slept[n] = c.slept[t]
+	}
+	if came.Seen.Kind != behaviour.SawMono && came.Seen.Kind != behaviour.SawMonoLapsed {
+		return
+	}
+	switch asked := int32(came.Seen.Value) - c.slept[t]; {
+	case !c.read:
+		c.read, c.began = true, asked
+	case asked != c.began:
+		c.late = true
+	}
+}
+
+// Begin adds the instants at which a client must ask for the lock to come, by its sleeps alone, to a
+// record's life or a stamp's age at which code changes its mind; and, if records live for different
+// spans, so that one may be gone and another be there, to the end of a record.
+func (in *Set) Begin(chains, lives []int32) {
+	in.Chains = chains
+	longest := int32(0)
+	for _, l := range lives {
+		longest = max(longest, l)
+	}
+	ends := slices.Clone(in.Lasting)
+	if len(lives) > 1 {
+		ends = append(ends, 0, 1)
+	}
+	for _, c := range chains {
+		for _, left := range ends {
+			if left+c <= longest+1 && len(in.Left) <= MaxInstants {
+				in.Left = Sorted(in.Left, left+c)
+			}
+		}
+		for _, s := range in.Stamps {
+			in.Begins = Sorted(in.Begins, s-c)
+		}
+	}
+}
+
+// toBegin returns the time until a client must ask for the lock to come, by its sleeps alone, to a reading
+// at which code changes its mind so long after another. It returns 0 if there is none. A reading was made
+// so long from now; it is negative if it is past.
+func (in *Set) toBegin(read int32) (next int32) {
+	for _, r := range in.Later {
+		for _, c := range in.Chains {
+			next = Sooner(next, read+r-c)
+		}
+	}
+	return next
+}
