@@ -6,13 +6,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
 // waiter is the correct lock, but for what it does when it is refused for the last time: it takes over
 // if a look tells it to. Between its tries it waits.
-func waiter(take func(context.Context, *mutant) (*strategies.Lease, error), look func(context.Context, *mutant) bool, waits ...time.Duration) strategies.Strategy {
+func waiter(take func(context.Context, *mutant) (*strategies.Lease, error), look func(context.Context, *mutant) bool, wait func(context.Context, *mutant, time.Duration) error, waits ...time.Duration) strategies.Strategy {
 	m := rightMutant()
 	m.acquire = func(ctx context.Context, m *mutant) (*strategies.Lease, error) {
 		for n := 0; ; n++ {
@@ -23,7 +25,7 @@ func waiter(take func(context.Context, *mutant) (*strategies.Lease, error), look
 			if n == len(waits) {
 				break
 			}
-			if err := m.Clock.Sleep(ctx, waits[n]); err != nil {
+			if err := wait(ctx, m, waits[n]); err != nil {
 				return nil, err
 			}
 		}
@@ -36,6 +38,16 @@ func waiter(take func(context.Context, *mutant) (*strategies.Lease, error), look
 		return rightAcquire(ctx, m)
 	}
 	return mutantStrategy(m, 1)
+}
+
+func sleeps(ctx context.Context, m *mutant, d time.Duration) error { return m.Clock.Sleep(ctx, d) }
+
+// pops waits for an element that nobody brings.
+func pops(ctx context.Context, m *mutant, d time.Duration) error {
+	if err := m.nodes[0].BLPop(ctx, d, "wake").Err(); !errors.Is(err, redis.Nil) {
+		return err
+	}
+	return nil
 }
 
 // leaves looks whether a record has so long to live.
@@ -76,10 +88,10 @@ func TestChainsOfWaits(t *testing.T) {
 		return err == nil && 6000 <= age && age <= 7400
 	}
 	for name, lock := range map[string]strategies.Strategy{
-		"growing":     waiter(rightAcquire, leaves(5000*ms, 6100*ms), 1300*ms, 2900*ms),
-		"equal":       waiter(rightAcquire, leaves(3000*ms, 4400*ms), 2700*ms, 2700*ms),
-		"another key": waiter(beats, silent, 1300*ms, 2900*ms),
-		"a stamp":     waiter(stamps, stale, 3100*ms),
+		"growing":     waiter(rightAcquire, leaves(5000*ms, 6100*ms), sleeps, 1300*ms, 2900*ms),
+		"an element":  waiter(rightAcquire, leaves(3000*ms, 4400*ms), pops, 2000*ms, 2000*ms),
+		"another key": waiter(beats, silent, sleeps, 1300*ms, 2900*ms),
+		"a stamp":     waiter(stamps, stale, sleeps, 3100*ms),
 	} {
 		r, err := searchDefaults(t, lock, func(b *Bounds) {
 			b.Cycles, b.Codes, b.Record, b.Faults = 1, trace.Verdict{trace.FR}, "lock", Budget{Pause: 1}

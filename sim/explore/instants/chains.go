@@ -7,26 +7,27 @@ import (
 	"lockstep/sim/process"
 )
 
-// chain is for how long each thread of a client has slept in its cycle, and the first reading of its
+// chain is for how long each thread of a client has waited in its cycle, and the first reading of its
 // monotonic clock, from which the time when it asked for the lock follows. It is late if a later reading
 // shows that other time has passed as well.
 type chain struct {
-	slept [behaviour.MaxThreads]int32
-	began int32
-	read  bool
-	late  bool
+	waited [behaviour.MaxThreads]int32
+	began  int32
+	read   bool
+	late   bool
 }
 
-// Chains lists for how long clients have slept in all, in the histories reached, since they asked for the
-// lock: a client that asks so long before an instant comes to it without a pause. Of those that other
+// Chains lists for how long clients have waited in all, in the histories reached, since they asked for the
+// lock: they have waited, or waited for what didn't come, for a reply as long as their patience lasts. A
+// client that asks so long before an instant comes to it without a pause. Of those that other
 // time has delayed no more is said, as a pause may end at the instant itself.
-func Chains(k *behaviour.Clients, reached []uint32) (spans []int32) {
+func Chains(k *behaviour.Clients, reached []uint32, patience int32) (spans []int32) {
 	known := map[uint32]chain{}
 	for _, id := range reached {
-		c := chainOf(k, known, id)
-		for t := range c.slept {
+		c := chainOf(k, patience, known, id)
+		for t := range c.waited {
 			if !c.late {
-				spans = append(spans, c.slept[t])
+				spans = append(spans, c.waited[t])
 			}
 		}
 	}
@@ -34,7 +35,7 @@ func Chains(k *behaviour.Clients, reached []uint32) (spans []int32) {
 }
 
 // chainOf returns the chain at a history, and keeps those on the way there.
-func chainOf(k *behaviour.Clients, known map[uint32]chain, id uint32) (c chain) {
+func chainOf(k *behaviour.Clients, patience int32, known map[uint32]chain, id uint32) (c chain) {
 	way := []uint32{}
 	for at := id; ; {
 		if is, has := known[at]; has {
@@ -51,7 +52,7 @@ func chainOf(k *behaviour.Clients, known map[uint32]chain, id uint32) (c chain) 
 		if h := k.At(at); h.BetweenCycles || h.Came().From == 0 {
 			c = chain{}
 		} else {
-			c.follow(k.At(h.Came().From), h)
+			c.follow(k, patience, k.At(h.Came().From), h)
 		}
 		known[at] = c
 	}
@@ -59,19 +60,22 @@ func chainOf(k *behaviour.Clients, known map[uint32]chain, id uint32) (c chain) 
 }
 
 // follow adds what a client did between two histories.
-func (c *chain) follow(was, is *behaviour.History) {
+func (c *chain) follow(k *behaviour.Clients, patience int32, was, is *behaviour.History) {
 	came := is.Came()
 	t := came.Thread
-	if p := &was.Threads[t]; p.Kind == process.OpSleep {
-		c.slept[t] += p.Sleep
+	switch p, late := &was.Threads[t], came.Seen.Kind == behaviour.SawTimeout; {
+	case p.Kind == process.OpReceive && late && p.Wait == 0:
+		c.waited[t] += patience
+	case p.Kind != process.OpReceive || late:
+		c.waited[t] += k.Waits(p) // of a command that waits at the server, as if nothing came
 	}
 	for n := was.Count; n < is.Count; n++ {
-		c.slept[n] = c.slept[t]
+		c.waited[n] = c.waited[t]
 	}
 	if came.Seen.Kind != behaviour.SawMono && came.Seen.Kind != behaviour.SawMonoLapsed {
 		return
 	}
-	switch asked := int32(came.Seen.Value) - c.slept[t]; {
+	switch asked := int32(came.Seen.Value) - c.waited[t]; {
 	case !c.read:
 		c.read, c.began = true, asked
 	case asked != c.began:
@@ -79,7 +83,7 @@ func (c *chain) follow(was, is *behaviour.History) {
 	}
 }
 
-// Begin adds the instants at which a client must ask for the lock to come, by its sleeps alone, to a
+// Begin adds the instants at which a client must ask for the lock to come, by its waits alone, to a
 // record's life or a stamp's age at which code changes its mind; and, if records live for different
 // spans, so that one may be gone and another be there, to the end of a record.
 func (in *Set) Begin(chains, lives []int32) {
@@ -104,7 +108,7 @@ func (in *Set) Begin(chains, lives []int32) {
 	}
 }
 
-// toBegin returns the time until a client must ask for the lock to come, by its sleeps alone, to a reading
+// toBegin returns the time until a client must ask for the lock to come, by its waits alone, to a reading
 // at which code changes its mind so long after another. It returns 0 if there is none. A reading was made
 // so long from now; it is negative if it is past.
 func (in *Set) toBegin(read int32) (next int32) {

@@ -24,7 +24,7 @@ type Set struct {
 	Left []int32
 	// Lasting has those of them at which code changes its mind where it is, and not after a wait.
 	Lasting []int32
-	// Chains are the spans for which clients were seen to sleep in all since they asked for the lock, and
+	// Chains are the spans for which clients were seen to wait in all since they asked for the lock, and
 	// Begins has the ages of stamps from which such a chain ends at one of Stamps.
 	Chains, Begins []int32
 	// Readings has the readings of a monotonic clock at which client code changes its mind,

@@ -39,7 +39,7 @@ func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 	in.Draws(t.Drawn)
 	in.Shows(t.Mono, m.habits.goesOn)
 	date := in.Falls(t, m.ttl)
-	in.Begin(instants.Chains(m.Clients, reached), instants.Given(m.Servers, m.snapshots()))
+	in.Begin(instants.Chains(m.Clients, reached, in.Patience), instants.Given(m.Servers, m.snapshots()))
 	switch {
 	case t.Restless:
 		return false, errUnlearned(t.TooMany())
