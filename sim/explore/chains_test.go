@@ -8,6 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -93,11 +94,16 @@ func TestChainsOfWaits(t *testing.T) {
 		"another key": waiter(beats, silent, sleeps, 1300*ms, 2900*ms),
 		"a stamp":     waiter(stamps, stale, sleeps, 3100*ms),
 	} {
-		r, err := searchDefaults(t, lock, func(b *Bounds) {
-			b.Cycles, b.Codes, b.Record, b.Faults = 1, trace.Verdict{trace.FR}, "lock", Budget{Pause: 1}
+		t.Run(name, func(t *testing.T) {
+			if name == "a stamp" {
+				testenv.Long(t)
+			}
+			r, err := searchDefaults(t, lock, func(b *Bounds) {
+				b.Cycles, b.Codes, b.Record, b.Faults = 1, trace.Verdict{trace.FR}, "lock", Budget{Pause: 1}
+			})
+			if err != nil || r.Find(trace.FR) == nil {
+				t.Errorf("%+v, %v", r, err)
+			}
 		})
-		if err != nil || r.Find(trace.FR) == nil {
-			t.Errorf("%s: %+v, %v", name, r, err)
-		}
 	}
 }
