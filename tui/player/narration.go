@@ -1,6 +1,7 @@
 package player
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -123,10 +124,7 @@ func (p *Player) aside() string {
 	if len(p.shown()) > 0 || p.Teaching || p.quiz.At(p.Pos) != nil {
 		return ""
 	}
-	if text := facts.Millisecond(p.Run, p.Pos); text != "" {
-		return text
-	}
-	return facts.Drift(p.Run, p.Pos)
+	return cmp.Or(facts.Millisecond(p.Run, p.Pos), facts.Drift(p.Run, p.Pos))
 }
 
 func (p *Player) tellNote(t *draw.Paragraphs, n trace.Note, mark string) {
