@@ -15,6 +15,7 @@ import (
 	"lockstep/tui/pane"
 	"lockstep/tui/screen"
 	"lockstep/tui/tried"
+	"lockstep/tui/views"
 )
 
 const (
@@ -28,10 +29,10 @@ func (s *Game) viewLeadsTo() string {
 	case s.plan.Both():
 	case s.coded:
 		return "view: " + s.View()
-	case s.ViewIsLast():
+	case s.NextView() == views.Timeline:
 		return "view: code"
 	}
-	return s.NextView()
+	return s.NextView().Ahead()
 }
 
 // Draw puts the parts where the layout says.

@@ -25,6 +25,7 @@ import (
 	"lockstep/tui/player"
 	"lockstep/tui/screen"
 	"lockstep/tui/tried"
+	"lockstep/tui/views"
 )
 
 // Game is a run whose scheduler is the reader: which client goes on, what goes wrong, how
@@ -275,7 +276,7 @@ func (s *Game) nextView(k tea.KeyMsg) {
 		s.Notice = "view: " + s.View()
 		return
 	}
-	s.coded = s.ViewIsLast()
+	s.coded = s.NextView() == views.Timeline
 	s.Adjust(k)
 	if s.coded && !s.plan.Both() {
 		s.Notice = "view: code"

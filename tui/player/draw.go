@@ -383,7 +383,7 @@ func (p *Player) drawTold(c *draw.Canvas, r draw.Rectangle) {
 	lines := p.Narration(r.W, r.H)
 	list := p.holdersBelow(r.W - 1)
 	if len(lines)+len(list) >= r.H && p.view == views.Timeline {
-		list = []draw.Line{{draw.Text(" "+p.Keys.View.Help().Key, draw.Strong), draw.Text(" "+p.nextView().Ahead(), draw.Dim)}}
+		list = []draw.Line{{draw.Text(" "+p.Keys.View.Help().Key, draw.Strong), draw.Text(" "+p.NextView().Ahead(), draw.Dim)}}
 	}
 	if len(list) > 0 && len(lines)+len(list) < r.H {
 		lines = append(append(lines, nil), list...)

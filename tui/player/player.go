@@ -529,7 +529,7 @@ func (p *Player) looks(k tea.KeyMsg) {
 			p.focus = scrolls[p.view]
 			return
 		}
-		p.view = p.nextView()
+		p.view = p.NextView()
 		p.focus = scrolls[p.view]
 		p.Notice = p.view.Ahead() + draw.Either(p.view == views.Timeline, "", "; "+p.Keys.Close.Help().Key+" goes back to the timeline")
 	case key.Matches(k, p.Keys.Source):
@@ -589,16 +589,8 @@ func (p *Player) Adjust(k tea.KeyMsg) {
 // View is the name of the view that is shown.
 func (p *Player) View() string { return p.view.String() }
 
-// nextView is the view that the key for it leads to.
-func (p *Player) nextView() views.View {
-	return p.view.Next(!p.plan.State.Empty())
-}
-
-// ViewIsLast reports whether the key for it leads to the first view again.
-func (p *Player) ViewIsLast() bool { return p.nextView() == views.Timeline }
-
-// NextView is what the key for the view leads to.
-func (p *Player) NextView() string { return p.nextView().Ahead() }
+// NextView is the view that the key for it leads to.
+func (p *Player) NextView() views.View { return p.view.Next(!p.plan.State.Empty()) }
 
 // sees reports whether a pane has a place in the last frame.
 func (p *Player) sees(which panel) bool {
@@ -812,7 +804,7 @@ func (p *Player) FooterKeys() []key.Binding {
 // footer is what the footer says of the views.
 func (p *Player) footer(proven bool) *views.Footer {
 	back := p.back != none && p.back != p.Pos // esc ends the search, and goes back from evidence, before it closes what is shown
-	return &views.Footer{Keys: &p.Keys, Shown: p.view, Next: p.nextView(), Source: p.source && p.plan.Main.Empty(), Out: p.find.Only+p.find.Query == "" && !back,
+	return &views.Footer{Keys: &p.Keys, Shown: p.view, Next: p.NextView(), Source: p.source && p.plan.Main.Empty(), Out: p.find.Only+p.find.Query == "" && !back,
 		Asked: p.question() != nil, Ended: p.Run != nil && p.Run.Ended(p.Pos), Proven: proven, Playing: p.playing}
 }
 
