@@ -38,9 +38,10 @@ func Lines(r *timeline.Timeline, pos int, before, now *trace.State) []draw.Line 
 }
 
 // Holders lists who has held the lock when, up to a position: by the records in Redis, and by what the clients believed. Its title says what
-// it covers: also where the cursor is, if that has gone back to the evidence, and, before the end of the run, the key that leads there.
-func Holders(r *timeline.Timeline, pos, cursor, width int, end string) []draw.Line {
-	title := draw.Line{draw.Text(" who held the lock, up to "+trace.Brief(r.Now(pos)), draw.Title)}
+// it covers: also where the cursor is, if that has gone back to the evidence.
+func Holders(r *timeline.Timeline, pos, cursor, width int) []draw.Line {
+	so := draw.Either(pos < r.Last(), " so far", "")
+	title := draw.Line{draw.Text(" who held the lock"+so+", up to "+trace.Brief(r.Now(pos)), draw.Title)}
 	switch {
 	case pos < r.Last() && cursor < pos:
 		title = append(title, draw.Text(" (the cursor is at "+trace.Brief(r.Now(cursor))+")", draw.Plain))
@@ -48,9 +49,6 @@ func Holders(r *timeline.Timeline, pos, cursor, width int, end string) []draw.Li
 		title = append(title, draw.Text(", where the cursor is", draw.Plain))
 	default:
 		title = append(title, draw.Text(", the end of the run", draw.Plain))
-	}
-	if whole := draw.Text(" shows the whole run", draw.Plain); pos < r.Last() && title.Width()+2+draw.Width(end+whole.Text) <= width {
-		title = append(title, draw.Text("  "+end, draw.Here), whole)
 	}
 	lines := []draw.Line{title}
 	for _, h := range r.Tenures(pos) {
@@ -77,7 +75,7 @@ func HoldersAtEnd(r *timeline.Timeline, pos, width int) []draw.Line {
 	if pos == 0 || pos < r.Last() {
 		return nil
 	}
-	return Holders(r, pos, pos, width, "")
+	return Holders(r, pos, pos, width)
 }
 
 // Millisecond says of a record that expires why it has lived a millisecond longer than it was given, or nothing.

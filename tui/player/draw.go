@@ -114,7 +114,7 @@ func (p *Player) lanesIn(rows, width int, plan func(*timeline.Timeline, int, int
 // holders is the list of who held the lock when, up to the cursor; or up to where the evidence was called for that the cursor has gone back to, as
 // all of that has been seen.
 func (p *Player) holders(width int) []draw.Line {
-	return facts.Holders(p.Run, max(p.Pos, p.back), p.Pos, width, p.Keys.Last.Help().Key)
+	return facts.Holders(p.Run, max(p.Pos, p.back), p.Pos, width)
 }
 
 // holdersBelow is the list of who held the lock when, for below the words that end a run, unless it is in view.
@@ -383,7 +383,7 @@ func (p *Player) drawTold(c *draw.Canvas, r draw.Rectangle) {
 	lines := p.Narration(r.W, r.H)
 	list := p.holdersBelow(r.W - 1)
 	if len(lines)+len(list) >= r.H && p.view == views.Timeline {
-		list = []draw.Line{{draw.Text(" "+p.Keys.View.Help().Key, draw.Strong), draw.Text(" "+p.NextView().Ahead(), draw.Dim)}}
+		list = []draw.Line{{draw.Text(" "+p.Keys.View.Help().Key, draw.Strong), draw.Text(" "+p.NextView().Ahead(true), draw.Dim)}}
 	}
 	if len(list) > 0 && len(lines)+len(list) < r.H {
 		lines = append(append(lines, nil), list...)

@@ -201,7 +201,7 @@ func TestHoldersComeFirstAtTheEnd(t *testing.T) {
 		t.Errorf("the key leads elsewhere, or to a part of the run:\n%s", a.View())
 	}
 	a.Press("g")
-	if a.Press("right"); !strings.Contains(a.View(), "who held the lock, up to 0s, where the cursor is  G shows the whole run") || !strings.Contains(a.View(), "A  hasn't had it yet") {
+	if a.Press("right"); !strings.Contains(a.View(), "who held the lock so far, up to 0s, where the cursor is") || !strings.Contains(a.View(), "G to the end") || !strings.Contains(a.View(), "A  hasn't had it yet") {
 		t.Errorf("a part of the run is told as the whole:\n%s", a.View())
 	}
 }
@@ -211,7 +211,7 @@ func TestHoldersComeFirstAtTheEnd(t *testing.T) {
 func TestHoldersStayWholeAtTheEvidence(t *testing.T) {
 	a, p := openRun(t, 80, 24, "setpx-lua", "failover")
 	a.Press("! e v")
-	if v := a.View(); p.Pos >= p.Run.Breaches[0].Pos || !strings.Contains(v, "up to 4ms (the cursor is at 2ms)  G shows the whole run") || !strings.Contains(v, "B  record since 3ms") {
+	if v := a.View(); p.Pos >= p.Run.Breaches[0].Pos || !strings.Contains(v, "so far, up to 4ms (the cursor is at 2ms)") || !strings.Contains(v, "B  record since 3ms") {
 		t.Errorf("at %d:\n%s", p.Pos, v)
 	}
 	a.Press("left")

@@ -531,7 +531,7 @@ func (p *Player) looks(k tea.KeyMsg) {
 		}
 		p.view = p.NextView()
 		p.focus = scrolls[p.view]
-		p.Notice = p.view.Ahead() + draw.Either(p.view == views.Timeline, "", "; "+p.Keys.Close.Help().Key+" goes back to the timeline")
+		p.Notice = p.view.Ahead(p.Pos == p.Run.Last()) + draw.Either(p.view == views.Timeline, "", "; "+p.Keys.Close.Help().Key+" goes back to the timeline")
 	case key.Matches(k, p.Keys.Source):
 		p.source = !p.source
 	case key.Matches(k, p.Keys.Search):
@@ -652,8 +652,11 @@ func (p *Player) toViolation() {
 		next = 0
 		p.Notice = "Back at "
 	}
-	b := p.Run.Breaches[next]
-	p.Notice += fmt.Sprintf("violation %d of this run's %d: %s (%s)", next+1, len(p.Run.Breaches), b.Code.Name(), b.Code)
+	b, kinds := p.Run.Breaches[next], ""
+	if n := len(p.Run.Verdict()); n < len(p.Run.Breaches) { // the codes stand at the top, each once
+		kinds = fmt.Sprintf(", of %d %s", n, draw.Either(n == 1, "kind", "kinds"))
+	}
+	p.Notice += fmt.Sprintf("violation %d of %d%s: %s (%s)", next+1, len(p.Run.Breaches), kinds, b.Code.Name(), b.Code)
 	if len(p.Run.Breaches) == 1 {
 		p.Notice = draw.Either(p.Run.Breaches[0].Pos == p.Pos, "There is no other violation in this run.", "")
 	}
@@ -752,7 +755,7 @@ func (p *Player) FooterKeys() []key.Binding {
 		parts = screen.Pair(k.First, k.Last, "ends")
 	}
 	step := screen.Pair(k.Back, k.Forward, "step")
-	list := []key.Binding{step, screen.As(k.Violation, "to violation"), play, parts}
+	list := []key.Binding{step, screen.As(k.Violation, draw.Either(p.narrow(), "violation", "to violation")), play, parts}
 	if p.Run != nil && p.Run.Ended(p.Pos) && len(p.Run.Breaches) == 0 { // that there is none is known now
 		list = slices.Delete(list, 1, 2)
 	}
@@ -801,11 +804,14 @@ func (p *Player) FooterKeys() []key.Binding {
 	return append(list, shown.Others(named, proven, p.lesson != nil, p.Run == nil || len(p.Run.Chapters) > 0)...)
 }
 
+// narrow reports whether the last frame had no room beside the diagram, and its footer has few words for each key.
+func (p *Player) narrow() bool { return p.plan.Header.W < layout.SideFrom }
+
 // footer is what the footer says of the views.
 func (p *Player) footer(proven bool) *views.Footer {
 	back := p.back != none && p.back != p.Pos // esc ends the search, and goes back from evidence, before it closes what is shown
 	return &views.Footer{Keys: &p.Keys, Shown: p.view, Next: p.NextView(), Source: p.source && p.plan.Main.Empty(), Out: p.find.Only+p.find.Query == "" && !back,
-		Asked: p.question() != nil, Ended: p.Run != nil && p.Run.Ended(p.Pos), Proven: proven, Playing: p.playing}
+		Ended: p.Run != nil && p.Pos == p.Run.Last(), Narrow: p.narrow(), Proven: proven, Playing: p.playing}
 }
 
 // Help explains the screen and its keys.

@@ -26,12 +26,16 @@ func (v View) String() string {
 	return [...]string{"timeline", "who held it when", "ladder", "trace", "state"}[v]
 }
 
-// Ahead is a view as what its key leads to, by what it shows: only a name that says less by itself has before it that it is a view.
-func (v View) Ahead() string {
-	if v == Holders {
+// Ahead is a view as what its key leads to, by what it shows: only a name that says less by itself has before it that it is a view. Before
+// the end of a run the holders are those so far.
+func (v View) Ahead(ended bool) string {
+	switch {
+	case v != Holders:
+		return "view: " + v.String()
+	case ended:
 		return v.String()
 	}
-	return "view: " + v.String()
+	return "who held it so far"
 }
 
 // Next is the view that follows, in one order everywhere: first that of the holders, also before anybody has had the lock, as who held it
@@ -50,8 +54,8 @@ type Footer struct {
 	Shown, Next View
 	Source      bool // the code stands in the place of the view: the keys for either, and that which leaves, close it
 	Out         bool // the key that leaves has nothing else to leave first
-	Asked       bool // a question is open: it is no time to look up what is asked
-	Ended       bool // the run has ended
+	Ended       bool // nothing of the run is to come
+	Narrow      bool // there is room for few words
 	Proven      bool // the list has the key for the evidence
 	Playing     bool // the run plays by itself
 }
@@ -62,13 +66,20 @@ func (f *Footer) View() key.Binding {
 	if f.Source {
 		to = f.Shown
 	}
-	return screen.As(f.Keys.View, to.Ahead())
+	if f.Narrow && to == Holders && !f.Ended {
+		return screen.As(f.Keys.View, "holders so far")
+	}
+	return screen.As(f.Keys.View, to.Ahead(f.Ended))
 }
 
 // In puts the keys for the views into a list where they are of use: in another view than the first that for the view is the way
-// on, and the one beside it is the way out. The code is closed by the key that has opened it.
+// on, and the one beside it is the way out. Beside a table that ends at the cursor stands the key for the whole of it. The code is closed by
+// the key that has opened it.
 func (f *Footer) In(list []key.Binding) []key.Binding {
-	at, view := 3, f.View()
+	view := f.View()
+	at := 1 + slices.IndexFunc(list, func(b key.Binding) bool {
+		return b.Help().Key == screen.Pair(f.Keys.Back, f.Keys.Forward, "").Help().Key
+	})
 	switch {
 	case f.Source:
 		list = slices.Insert(list, min(1, len(list)), screen.As(f.Keys.Source, f.Shown.String()))
@@ -76,12 +87,15 @@ func (f *Footer) In(list []key.Binding) []key.Binding {
 			list = append(list, screen.As(f.Keys.Close, f.Shown.String()))
 		}
 		return list
-	case f.Shown != Timeline && !f.Out:
-		at = 1
 	case f.Shown != Timeline:
-		return append(slices.Insert(list, min(1, len(list)), view), screen.As(f.Keys.Close, Timeline.String()))
-	case f.Asked:
-		return list
+		ahead := []key.Binding{view}
+		if f.Shown == Holders && !f.Ended {
+			ahead = []key.Binding{screen.As(f.Keys.Last, "to the end"), view}
+		}
+		if f.Out {
+			list = append(list, screen.As(f.Keys.Close, Timeline.String()))
+		}
+		return slices.Insert(list, min(1, len(list)), ahead...)
 	case f.Ended:
 		at = 1
 	case f.Proven, f.Playing:
