@@ -95,13 +95,13 @@ func (t *Timeline) Describe(h *Tenure, pos int) string {
 }
 
 // release says how a client gave the lock up at an event, as far as is known at a position: its belief is over, whatever comes of its
-// request.
+// request, which may have removed another's record.
 func (t *Timeline) release(begun *trace.Event, pos int) string {
 	for i := range t.Events[:pos] {
 		switch e := &t.Events[i]; {
 		case e.Seq <= begun.Seq || e.Client != begun.Client:
 		case e.Kind == trace.KindReleased:
-			return "released"
+			return "until it released"
 		case e.Kind == trace.KindReleaseFailed:
 			return "release failed"
 		}
