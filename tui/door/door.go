@@ -50,7 +50,7 @@ var ways = []way{
 	{"Watch a lock fail",
 		func(d *Door) string { return d.Keys.Enter.Help().Key + " plays the run below, from its start" },
 		func(d *Door) string {
-			return "It plays by itself, and stops where something breaks; " + d.Keys.Play.Help().Key + " stops it anywhere."
+			return "It plays by itself, and stops at a question and where something breaks; " + d.Keys.Play.Help().Key + " stops it anywhere."
 		},
 		func(d *Door) screen.OpenMsg {
 			return screen.PlayMsg{Strategy: d.strategy, Scenario: d.scenario, Playing: true}
@@ -199,7 +199,7 @@ func (d *Door) Help() screen.Page {
 	k := &d.Keys
 	return screen.Page{
 		Title: "Lockstep",
-		About: "Lockstep runs real lock code against real Redis commands in virtual time: through crashes, pauses, wrong clocks and lost messages. " +
+		About: "Lockstep runs real lock code against real Redis commands in simulated time (virtual time: the run has a clock of its own, and ten seconds of it need no wait): through crashes, pauses, wrong clocks and lost messages. " +
 			"It shows when two clients hold the same lock, and why. It is " + audience + ". " + d.ownScript() + " On every screen ? explains the keys, and esc goes back to the screen before, in the end to this one.",
 		Keys: append([]key.Binding{screen.As(k.Up, "up"), screen.As(k.Down, "down"), screen.As(k.First, "first"), screen.As(k.Last, "last"),
 			screen.As(k.Enter, "go in"), d.digits(), screen.As(k.Course, "the course")}, k.Mouse, k.Help, k.Quit, k.Suspend),

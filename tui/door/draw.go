@@ -125,7 +125,7 @@ func (d *Door) lit(much detail) []int {
 
 func (d *Door) drawHeader(c *draw.Canvas, r draw.Rectangle) {
 	n := c.Text(r.X+1, r.Y, r.W, "Lockstep", draw.Title)
-	tagline, k := "shows how Redis locks fail: real code, real commands, virtual time", draw.Plain
+	tagline, k := "shows how Redis locks fail: real code, real commands, simulated time", draw.Plain
 	if t := d.Progress.Trouble(); t != "" {
 		tagline, k = t, draw.Breach
 	}
