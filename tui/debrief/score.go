@@ -18,20 +18,15 @@ type Score struct {
 // least are the fewest moves. The search counts steps: should some way have more of them and fewer moves, that is no worse.
 func (s *Score) least() int { return min(s.Least, s.Moves) }
 
-// Brief is the count of the moves beside the least, and that of the changes to another client, for which the level asks, too.
+// Brief is the count of the moves beside the least, and that of the faults, where they differ.
 func (s *Score) Brief() string {
 	yours, least := draw.Plural(s.Moves, "move"), draw.Either(s.least() == s.Moves, "as many moves", draw.Plural(s.least(), "move"))
-	if s.Taken.Switches+s.Par.Switches > 0 {
-		yours += ", changing to another client " + often(s.Taken.Switches)
-	}
-	if s.Taken.Switches != s.Par.Switches {
-		least += ", changing client " + often(s.Par.Switches)
+	if s.Taken.Faults != s.Par.Faults {
+		yours += ", with " + draw.Plural(s.Taken.Faults, "fault")
+		least += ", with " + draw.Plural(s.Par.Faults, "fault")
 	}
 	return fmt.Sprintf("You made %s; best found: %s.", yours, least)
 }
-
-// often is a number of times, which may be none.
-func often(n int) string { return draw.Either(n == 0, "never", draw.Times(n)) }
 
 // Text says in what the moves differ from the least, and what helped. Steps, of which a move may take several, are told only where
 // nothing else differs.
@@ -42,9 +37,6 @@ func (s *Score) Text() string {
 	case yours == least && s.Taken.Steps != s.Par.Steps:
 		text += fmt.Sprintf(" A move can take several steps: yours take %d, and the least %d.", s.Taken.Steps, s.Par.Steps)
 	case yours == least:
-	case s.Moves <= s.Least && s.Taken.Faults == s.Par.Faults:
-		text = fmt.Sprintf("You matched the least in moves (%d) and faults (%d), but not in changes to another client: you made %d, and the least has %d.",
-			s.Moves, s.Par.Faults, s.Taken.Switches, s.Par.Switches)
 	default:
 		text = fmt.Sprintf("You did not match the least. Yours: %s; the least: %s.", yours, least)
 	}
@@ -57,11 +49,8 @@ func (s *Score) Text() string {
 	return text
 }
 
-// Cost describes moves and their cost to a reader who knows the words of no search.
+// Cost describes moves and their faults to a reader who knows the words of no search: that the search counts changes to another client,
+// too, is nothing to play by.
 func Cost(moves int, c explore.Cost) string {
-	text := draw.Plural(moves, "move")
-	if c.Switches > 0 {
-		text += ", changing to another client " + draw.Times(c.Switches)
-	}
-	return text + ", " + draw.Plural(c.Faults, "fault")
+	return draw.Plural(moves, "move") + ", " + draw.Plural(c.Faults, "fault")
 }

@@ -7,7 +7,7 @@ import (
 	"lockstep/sim/explore"
 )
 
-// What a win took is told by what is on the screen: moves, faults and clients. Steps are told where the moves agree
+// What a win took is told by what is on the screen: moves and faults. Steps are told where the moves agree
 // with the least and they don't, and then it is said what they are.
 func TestScoreExplainsItsWords(t *testing.T) {
 	least := explore.Cost{Faults: 1, Switches: 1, Steps: 6}
@@ -15,10 +15,10 @@ func TestScoreExplainsItsWords(t *testing.T) {
 		taken explore.Cost
 		want  string
 	}{
-		{least, "You matched the least: 4 moves, changing to another client once, 1 fault."},
-		{explore.Cost{Faults: 1, Switches: 1, Steps: 8}, "You matched the least: 4 moves, changing to another client once, 1 fault. A move can take several steps: yours take 8, and the least 6."},
-		{explore.Cost{Faults: 1, Switches: 2, Steps: 6}, "You matched the least in moves (4) and faults (1), but not in changes to another client: you made 2, and the least has 1."},
-		{explore.Cost{Faults: 2, Switches: 1, Steps: 6}, "You did not match the least. Yours: 4 moves, changing to another client once, 2 faults; the least: 4 moves, changing to another client once, 1 fault."},
+		{least, "You matched the least: 4 moves, 1 fault."},
+		{explore.Cost{Faults: 1, Switches: 1, Steps: 8}, "You matched the least: 4 moves, 1 fault. A move can take several steps: yours take 8, and the least 6."},
+		{explore.Cost{Faults: 1, Switches: 2, Steps: 6}, "You matched the least: 4 moves, 1 fault."},
+		{explore.Cost{Faults: 2, Switches: 1, Steps: 6}, "You did not match the least. Yours: 4 moves, 2 faults; the least: 4 moves, 1 fault."},
 	} {
 		s := Score{Moves: 4, Least: 4, Taken: c.taken, Par: least}
 		if got := s.Text(); got != c.want {
@@ -38,8 +38,8 @@ func TestScoreInBrief(t *testing.T) {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
-	for par, want := range map[int]string{1: "You made 5 moves, changing to another client twice; best found: as many moves, changing client once.", 2: "You made 5 moves, changing to another client twice; best found: as many moves.", 0: "You made 5 moves, changing to another client twice; best found: as many moves, changing client never."} {
-		s := Score{Moves: 5, Least: 5, Taken: explore.Cost{Switches: 2}, Par: explore.Cost{Switches: par}}
+	for par, want := range map[int]string{1: "You made 5 moves, with 2 faults; best found: as many moves, with 1 fault.", 2: "You made 5 moves; best found: as many moves."} {
+		s := Score{Moves: 5, Least: 5, Taken: explore.Cost{Faults: 2, Switches: 2}, Par: explore.Cost{Faults: par}}
 		if got := s.Brief(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}

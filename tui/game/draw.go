@@ -32,7 +32,7 @@ func (s *Game) viewLeadsTo() string {
 	case s.NextView() == views.Timeline:
 		return "view: code"
 	}
-	return s.NextView().Ahead()
+	return s.NextView().Ahead(false)
 }
 
 // Draw puts the parts where the layout says.
@@ -75,17 +75,8 @@ func (s *Game) Draw(c *draw.Canvas, r draw.Rectangle) {
 // last move: a row of its own would push all others down. The lock that withstands the moves is named once there are such moves.
 func (s *Game) drawAside(c *draw.Canvas, rule draw.Rectangle) {
 	text := ""
-	if broken := s.sideEffects(); len(broken) > 0 && !s.won() {
-		text = " " + broken[0]
-		if meaning := ": " + s.Run.Violations[len(s.Run.Violations)-1].Code.Meaning(); draw.Width(text+meaning)+1 <= rule.W-2 {
-			text += meaning
-		}
-		for _, more := range broken[1:] {
-			if draw.Width(text+more)+4 <= rule.W-2 {
-				text += "; " + more
-			}
-		}
-		text += " "
+	if !s.won() {
+		text = s.sideEffects(rule.W - 4)
 	}
 	if up := s.here.Parent; up != nil && len(up.Tried) > 1 {
 		others := len(up.Tried) - 1
@@ -95,26 +86,33 @@ func (s *Game) drawAside(c *draw.Canvas, rule draw.Rectangle) {
 	c.Text(rule.X+1, rule.Y, rule.W-2, text, draw.Plain)
 }
 
-// sideEffects are the codes that the run shows so far, the latest first, each with its name: as they come, a reader may
-// never have met them, or take them for the goal.
-func (s *Game) sideEffects() (all []string) {
+// sideEffects names the codes that the run shows so far, the latest first, as far as there is room, and says that they aren't the goal: as they
+// come, a reader may never have met them, or take them for it.
+func (s *Game) sideEffects(room int) string {
 	var told trace.Verdict
+	text, after := "", ""
 	for i := len(s.Run.Violations) - 1; i >= 0; i-- {
 		code := s.Run.Violations[i].Code
 		if slices.Contains(told, code) {
 			continue
 		}
+		named := fmt.Sprintf("%s (%s)", code.Named(), code)
+		if len(told) > 0 {
+			if more := text + "; " + named; draw.Width(more+after) <= room {
+				text = more
+			}
+			continue
+		}
 		told = append(told, code)
-		text := fmt.Sprintf("Broken: %s (%s)", code.Named(), code)
-		if len(all) > 0 {
-			text = fmt.Sprintf("%s (%s)", code.Named(), code)
+		text = "Broken: " + named
+		if s.quest != nil && code != s.goal {
+			text, after = "On the way: "+named, s.beside()
 		}
-		if s.quest != nil {
-			text += draw.Either(code == s.goal, "", s.beside())
+		if meaning := ": " + code.Meaning(); draw.Width(text+meaning+after) <= room {
+			text += meaning
 		}
-		all = append(all, text)
 	}
-	return all
+	return draw.Either(text == "", "", " "+text+after+" ")
 }
 
 // explain says what the last move has broken means, if that isn't the goal: once, as the code stands on the screen from then on.
@@ -129,7 +127,7 @@ func (s *Game) explain() {
 
 // beside says of a code that isn't the goal what it is to the reader: it may look like the end of the level.
 func (s *Game) beside() string {
-	return ", not the goal" + draw.Either(s.known && s.refused == nil && s.hint.Reachable, ", which can still be reached", "")
+	return ". It isn't the goal" + draw.Either(s.known && s.refused == nil && s.hint.Reachable, ", which can still be reached.", ".")
 }
 
 // listsNothing reports whether the view is a list of events, and there is none.

@@ -86,7 +86,7 @@ func TestInstantsAreInOrder(t *testing.T) {
 			last = d
 		}
 	}
-	if want := []string{"time to 2s", "time to 3s: A has waited long enough for its reply"}; !slices.Equal(names, want) {
+	if want := []string{"time to 2s", "time to 3s: A can time out next"}; !slices.Equal(names, want) {
 		t.Errorf("time can pass so: %q, want %q", names, want)
 	}
 }

@@ -312,7 +312,7 @@ func (s *Game) wait(d time.Duration) (o option, paused []string) {
 	}
 	for i := range s.cfg.Clients {
 		if s.next[i].due == d {
-			last = append(last, s.cfg.Clients[i].Name+draw.Either(s.State.Clients[i].Asleep, " wakes up", " has waited long enough for its reply"))
+			last = append(last, s.cfg.Clients[i].Name+draw.Either(s.State.Clients[i].Asleep, " wakes up", " can time out next"))
 		}
 	}
 	if len(last) > 2 {

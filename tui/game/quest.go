@@ -410,10 +410,8 @@ func (s *Game) outlook(width int) (string, draw.Ink) {
 
 // shortened is the distance in words that fit into a row, if shorter ones can.
 func shortened(text string, width int) string {
-	for _, words := range [][2]string{{" from here", ""}, {"changing to another client", "changing client"}} {
-		if draw.Width(text) > width-1 {
-			text = strings.Replace(text, words[0], words[1], 1)
-		}
+	if draw.Width(text) > width-1 {
+		return strings.Replace(text, " from here", "", 1)
 	}
 	return text
 }
