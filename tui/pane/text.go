@@ -171,32 +171,37 @@ func happening(b *timeline.Breach, room int) string {
 }
 
 // unbroken names several believers who break nothing, and says by which rule: the leases of two would have to be live, or two be
-// at work, which has room in wide windows.
+// at work, which has room in wide windows. Who alone has a live lease has got the lock rightly.
 func unbroken(r *timeline.Timeline, s *trace.State, pos, width int) string {
-	var believers, live []string
+	var believers, live, over []string
 	working := "nobody is"
 	for i := range s.Clients {
 		c := &s.Clients[i]
+		switch {
+		case c.Lease.Live:
+			live = append(live, r.Clients[i])
+		case c.Lease.Believed:
+			over = append(over, r.Clients[i]+"'s")
+		}
 		if c.Lease.Believed {
 			believers = append(believers, r.Clients[i])
-		}
-		if c.Lease.Believed && c.Lease.Live {
-			live = append(live, r.Clients[i])
 		}
 		if r.Moments[pos].Clients[i].Inside {
 			working = "only " + r.Clients[i] + " is"
 		}
 	}
-	said := trace.List(believers) + " believe they hold it: no violation" + draw.Either(r.Ended(pos), "", " yet")
+	said, yet := trace.List(believers)+" believe they hold it", draw.Either(r.Ended(pos), "o violation", "o violation yet")
+	and := " and " + working
 	switch len(live) {
 	case 0:
-		said += ", as no lease is live"
+		said += ": n" + yet + ", as no lease is live"
 	case 1:
-		said += ", as only " + live[0] + "'s lease is live"
+		said += fmt.Sprintf(", %s rightly: %s lease%s over. N%s", live[0], trace.List(over), draw.Either(len(over) == 1, " is", "s are"), yet)
+		and = ", and " + working
 	default: // no two of one lock
-		return said + "."
+		return said + ": n" + yet + "."
 	}
-	if whole := said + " and " + working + " in the critical section."; draw.Width(whole) <= width {
+	if whole := said + and + " in the critical section."; draw.Width(whole) <= width {
 		return whole
 	}
 	return said + "."
