@@ -26,7 +26,8 @@ func At(at trace.Source, own string) (File, int) {
 	return File{own, Of(own)}, 0
 }
 
-// Place is the line of a file, from 1, at which a client is. One that stands there has its name beside it.
+// Place is the line of a file, from 1, at which a client is. One that stands there has its name beside it; one without a name
+// has only its line in sight.
 type Place struct {
 	File   File
 	Line   int
@@ -54,7 +55,7 @@ type row struct {
 func Draw(c *draw.Canvas, r draw.Rectangle, places []Place, th *draw.Theme) {
 	gutter := draw.Width(th.Pointer) + 1
 	for _, p := range places {
-		gutter += draw.Width(p.Name)
+		gutter += max(draw.Width(p.Name), 1) // the code does not move as a client begins
 	}
 	var rows, apart []row
 	for n := 0; ; n = len(apart) {
@@ -77,16 +78,18 @@ func Draw(c *draw.Canvas, r draw.Rectangle, places []Place, th *draw.Theme) {
 	}
 }
 
-// beside are the names of the clients that stand on a line, with a mark.
+// beside are the names of the clients that stand on a line, with a mark, if any of them is to be named.
 func beside(all []Place, th *draw.Theme) (l draw.Line) {
 	mark := draw.Text(th.Pointer, draw.Here)
 	for _, p := range slices.SortedFunc(slices.Values(all), func(a, b Place) int { return strings.Compare(a.Name, b.Name) }) {
-		l = append(l, draw.Text(p.Name, p.Ink))
+		if p.Name != "" {
+			l = append(l, draw.Text(p.Name, p.Ink))
+		}
 		if p.Broken {
 			mark = draw.Text("!", draw.Breach)
 		}
 	}
-	if len(all) > 0 {
+	if len(l) > 0 {
 		l = append(l, mark)
 	}
 	return l
@@ -131,7 +134,7 @@ func window(places []Place, width, height int, th *draw.Theme) (all []row, hidde
 	var lines []int
 	for _, p := range places {
 		if p.File.Name != places[0].File.Name {
-			if p.Stands {
+			if p.Stands && p.Name != "" {
 				hidden = append(hidden, p)
 			}
 			continue
@@ -173,7 +176,7 @@ func window(places []Place, width, height int, th *draw.Theme) (all []row, hidde
 		}
 	}
 	for i, p := range here {
-		if p.Stands && lines[i] > 0 && !seen[lines[i]] {
+		if p.Stands && p.Name != "" && lines[i] > 0 && !seen[lines[i]] {
 			hidden = append(hidden, p)
 		}
 	}

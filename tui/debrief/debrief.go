@@ -90,10 +90,13 @@ func (w *Win) More(width int) []draw.Line {
 	t.Gap()
 	t.Add(draw.Plain, "", w.Score.Text())
 	own := w.Run.Verdict()
-	w.tellCodes(&t, "Your moves also led to", own)
 	w.tellOther(&t)
+	beside := w.codes("your moves", own)
 	if d := w.Other; d != nil && d.Run != nil {
-		w.tellCodes(&t, "With "+d.Lock+" there was", slices.DeleteFunc(d.Run.Verdict(), func(c trace.Code) bool { return slices.Contains(own, c) }))
+		beside = append(beside, w.codes("those with "+d.Lock, slices.DeleteFunc(d.Run.Verdict(), func(c trace.Code) bool { return slices.Contains(own, c) }))...)
+	}
+	if len(beside) > 0 {
+		t.Add(draw.Dim, "", "Not asked for here: "+strings.Join(beside, "; ")+".")
 	}
 	return t.Lines
 }
@@ -116,11 +119,16 @@ func (w *Win) tellOther(t *draw.Paragraphs) {
 	}
 }
 
-// tellCodes explains what else broke: the goal is explained already.
-func (w *Win) tellCodes(t *draw.Paragraphs, intro string, codes trace.Verdict) {
+// codes says what else some moves led to, in brief: the level is about its goal.
+func (w *Win) codes(by string, codes trace.Verdict) []string {
+	var named []string
 	for _, code := range codes {
 		if code != w.Goal {
-			t.Add(draw.Dim, "", fmt.Sprintf("%s %s (%s): %s.", intro, code.Named(), code, levels.Meaning(code)))
+			named = append(named, fmt.Sprintf("%s (%s)", code.Named(), code))
 		}
 	}
+	if named == nil {
+		return nil
+	}
+	return []string{by + " also led to " + trace.List(named)}
 }

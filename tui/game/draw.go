@@ -108,6 +108,9 @@ func (s *Game) sideEffects(room int) string {
 		if s.quest != nil && code != s.goal {
 			text, after = "On the way: "+named, s.beside()
 		}
+		if draw.Width(text+after) > room {
+			after = ". Not the goal."
+		}
 		if meaning := ": " + code.Meaning(); draw.Width(text+meaning+after) <= room {
 			text += meaning
 		}
@@ -127,7 +130,7 @@ func (s *Game) explain() {
 
 // beside says of a code that isn't the goal what it is to the reader: it may look like the end of the level.
 func (s *Game) beside() string {
-	return ". It isn't the goal" + draw.Either(s.known && s.refused == nil && s.hint.Reachable, ", which can still be reached.", ".")
+	return ". Not the goal" + draw.Either(s.known && s.refused == nil && s.hint.Reachable, ", which can still be reached.", ".")
 }
 
 // listsNothing reports whether the view is a list of events, and there is none.
@@ -149,7 +152,7 @@ func (s *Game) diagramRows(rows int) int {
 func (s *Game) drawClock(c *draw.Canvas, r draw.Rectangle) {
 	if s.quest != nil && s.drained && s.Pos == s.Run.Last() {
 		c.Fill(draw.Rect(r.X, r.Y, r.W, 1), " ", draw.Plain)
-		l := draw.Line{draw.Text(" in the end  ", draw.Strong), draw.Text(draw.Either(s.State.At > year, "a test client, the probe, asks "+draw.Times(tried.Probed(s.Run.Trace))+", the last time 10y later", "a test client, the probe, asks for the lock"), draw.Plain)}
+		l := draw.Line{draw.Text(" in the end  ", draw.Strong), draw.Text(draw.Either(s.State.At > year, "a test client asks "+draw.Times(tried.Probed(s.Run.Trace))+", the last time ten years later", "a test client asks for the lock"), draw.Plain)}
 		c.Line(r.X, r.Y, r.W, l.Fitted(r.W, s.Theme.More))
 		return
 	}
@@ -346,6 +349,9 @@ func (s *Game) drawCode(c *draw.Canvas, r draw.Rectangle) {
 	for i := range s.cfg.Clients {
 		p := s.place(i)
 		p.Name, p.Ink = names[i], draw.ClientInk(i)
+		if s.Pos > 0 && !s.Run.Begun(i, s.Pos) { // before the first event the names say where all will begin
+			p.Name = ""
+		}
 		switch {
 		case !p.Stands:
 			idle = append(idle, p)

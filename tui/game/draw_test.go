@@ -61,7 +61,7 @@ func TestCodeOfAWaitingClient(t *testing.T) {
 		t.Errorf("it isn't said for what A waits:\n%s", v)
 	}
 	for _, l := range strings.Split(a.View(), "\n") {
-		if strings.Contains(l, "AB▸   won, err := setNX(ctx") {
+		if strings.Contains(l, " A▸    won, err := setNX(ctx") {
 			return
 		}
 	}

@@ -29,7 +29,7 @@ func TestGoalReachedStaysInSight(t *testing.T) {
 	read := ""
 	for n := 0; ; n++ {
 		v := a.View()
-		for _, want := range []string{"GOAL REACHED! Level 3 of 14: a permanent deadlock (PD).", " in the end  a test client, the probe, asks 3 times, the last time 10y later", "↑↓ scroll", "enter level 4 ", "g restart"} {
+		for _, want := range []string{"GOAL REACHED! Level 3 of 14: a permanent deadlock (PD).", " in the end  a test client asks 3 times, the last time ten years later", "↑↓ scroll", "enter level 4 ", "g restart"} {
 			if !strings.Contains(v, want) {
 				t.Errorf("after %d lines there is no %q:\n%s", n, want, v)
 			}
@@ -49,7 +49,7 @@ func TestGoalReachedStaysInSight(t *testing.T) {
 		}
 		last = at
 	}
-	for _, want := range []string{"With naive-del there was bounded blocking (BD): "} {
+	for _, want := range []string{"those with naive-del also led to bounded blocking (BD)"} {
 		if !strings.Contains(tuitest.Unwrapped(read), want) {
 			t.Errorf("no %q in\n%s", want, read)
 		}
@@ -78,7 +78,7 @@ func TestWinIsExplainedBesideTheNews(t *testing.T) {
 		if at < 0 || at > 5 || !strings.Contains(rows[at+1], "!! Nobody alive holds the lock") || !strings.Contains(strings.Join(rows[at:at+9], "\n"), "A client that hears nothing gives up") {
 			t.Errorf("%v: the news is in row %d, and what broke or the lesson not below it:\n%s", size, at, strings.Join(rows, "\n"))
 		}
-		if a.Press("down"); !strings.Contains(tuitest.Unwrapped(a.View()), "Your moves also led to a false refusal (FN): ") {
+		if a.Press("down down down"); !strings.Contains(tuitest.Unwrapped(a.View()), "Not asked for here: your moves also led to a false refusal (FN)") {
 			t.Errorf("%v: FN is in the title alone:\n%s", size, a.View())
 		}
 	}
@@ -446,7 +446,7 @@ func TestCodesHaveTheirNames(t *testing.T) {
 		for range s.parMoves - 1 {
 			a.Press("i i enter")
 			v := a.View()
-			if named := strings.Contains(v, "On the way: a false refusal (FN). It isn't the goal, which can still be reached."); named != slices.Contains(s.Run.Verdict(), trace.FN) {
+			if named := strings.Contains(v, "On the way: a false refusal (FN). Not the goal, which can still be reached."); named != slices.Contains(s.Run.Verdict(), trace.FN) {
 				t.Errorf("%v: the name of FN is there: %t\n%s", size, named, v)
 			}
 		}
