@@ -55,7 +55,7 @@ type row struct {
 func Draw(c *draw.Canvas, r draw.Rectangle, places []Place, th *draw.Theme) {
 	gutter := draw.Width(th.Pointer) + 1
 	for _, p := range places {
-		gutter += max(draw.Width(p.Name), 1) // the code does not move as a client begins
+		gutter += max(draw.Width(p.Name), draw.Either(p.Stands, 1, 0)) // the code does not move as a client begins
 	}
 	var rows, apart []row
 	for n := 0; ; n = len(apart) {

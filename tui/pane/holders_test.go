@@ -20,8 +20,9 @@ import (
 func TestTwoBelieversShoutOnlyWhereTheyClash(t *testing.T) {
 	quiet := timeline.New(tuitest.RealRun(t, "setpx-lua", "late-release")) // nothing breaks
 	two, saids := 0, map[int]string{
-		80:  " A and B believe they hold it, B rightly: A's lease is over. No violation yet.",
-		120: " A and B believe they hold it, B rightly: A's lease is over. No violation yet, and only B is in the critical section.",
+		80:  " A and B believe they hold it: no violation yet, as A's lease is over.",
+		120: " A and B believe they hold it: no violation yet, as A's lease is over; B holds it rightly.",
+		140: " A and B believe they hold it: no violation yet, as A's lease is over; B holds it rightly, and only B is in the critical section.",
 	}
 	for pos := range quiet.Last() + 1 {
 		s := quiet.StateAt(pos)

@@ -190,18 +190,21 @@ func unbroken(r *timeline.Timeline, s *trace.State, pos, width int) string {
 			working = "only " + r.Clients[i] + " is"
 		}
 	}
-	said, yet := trace.List(believers)+" believe they hold it", draw.Either(r.Ended(pos), "o violation", "o violation yet")
-	and := " and " + working
+	said := trace.List(believers) + " believe they hold it: no violation" + draw.Either(r.Ended(pos), "", " yet")
+	and := " and "
 	switch len(live) {
 	case 0:
-		said += ": n" + yet + ", as no lease is live"
+		said += ", as no lease is live"
 	case 1:
-		said += fmt.Sprintf(", %s rightly: %s lease%s over. N%s", live[0], trace.List(over), draw.Either(len(over) == 1, " is", "s are"), yet)
-		and = ", and " + working
+		said += ", as " + trace.List(over) + draw.Either(len(over) == 1, " lease is over", " leases are over")
+		and = ", and "
+		if rightly := said + "; " + live[0] + " holds it rightly"; draw.Width(rightly) < width {
+			said = rightly
+		}
 	default: // no two of one lock
-		return said + ": n" + yet + "."
+		return said + "."
 	}
-	if whole := said + and + " in the critical section."; draw.Width(whole) <= width {
+	if whole := said + and + working + " in the critical section."; draw.Width(whole) <= width {
 		return whole
 	}
 	return said + "."
