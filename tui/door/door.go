@@ -50,7 +50,7 @@ var ways = []way{
 	{"Watch a lock fail",
 		func(d *Door) string { return d.Keys.Enter.Help().Key + " plays the run below, from its start" },
 		func(d *Door) string {
-			return "It plays by itself, and stops at a question and where something breaks; " + d.Keys.Play.Help().Key + " stops it anywhere."
+			return "It plays by itself, stops at questions and where it breaks, and anywhere on " + d.Keys.Play.Help().Key + "."
 		},
 		func(d *Door) screen.OpenMsg {
 			return screen.PlayMsg{Strategy: d.strategy, Scenario: d.scenario, Playing: true}
