@@ -27,7 +27,7 @@ var walls = map[string]string{
 	"levels":  "draw picker screen",
 	"deeds":   "tried",
 	"debrief": "draw levels screen tried",
-	"game":    "adviser code debrief deeds draw layout levels pane picker player progress screen tried",
+	"game":    "adviser code debrief deeds draw layout levels pane picker player progress screen tried views",
 	"tried":   "draw",
 	"live":    "draw pane",
 	"present": "draw facts pane picker player screen",
