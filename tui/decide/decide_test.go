@@ -341,6 +341,12 @@ func TestNoAnswerIsTakenForGranted(t *testing.T) {
 		a.Press("left")
 		a.View()
 		was := d.answers
+		if v := a.View(); !strings.Contains(v, "enter twice the runs") {
+			t.Errorf("%v: the footer doesn't say what enter does:\n%s", size, v)
+		}
+		if a.Press("enter"); d.at != 2 || !strings.Contains(a.View(), "Use setpx-lua") || !strings.Contains(a.View(), "this is the advice") || !strings.Contains(a.View(), "enter the runs") {
+			t.Errorf("%v: enter right after the last answer, at %d:\n%s", size, d.at, a.View())
+		}
 		if a.Press("enter"); d.answers != was || d.at != questions || !strings.Contains(a.View(), "enter play the run") {
 			t.Errorf("%v: enter after the last answer: %v, at %d\n%s", size, d.answers, d.at, a.View())
 		}
@@ -369,10 +375,10 @@ func TestArrowsAnswerOneQuestion(t *testing.T) {
 			t.Errorf("%v: enter goes to %d, and 1 is open", size, d.at)
 		}
 		a.Press("right")
-		if v := a.View(); !strings.Contains(v, "enter the runs") || d.at != 1 {
+		if v := a.View(); !strings.Contains(v, "enter twice the runs") || d.at != 1 {
 			t.Errorf("%v: with all answers, at %d:\n%s", size, d.at, v)
 		}
-		a.Press("enter")
+		a.Press("enter enter")
 		was := d.answers
 		if a.Press("2"); d.at != 1 || d.answers[1] != 1 { // it answers the question at which the cursor was last
 			t.Errorf("%v: a number at the runs answers %v, at %d", size, d.answers, d.at)
@@ -401,7 +407,7 @@ func TestEnterTakesNoAnswer(t *testing.T) {
 		for range 5 {
 			a.Press("enter")
 		}
-		if v := a.View(); d.given != [questions]bool{} || d.at != 0 || strings.Contains(v, "(x)") || !strings.Contains(v, "nothing is chosen yet: ←→ 1-2 answer") || !strings.Contains(v, " ←→ 1-2 answer  then enter go on  ↑↓") {
+		if v := a.View(); d.given != [questions]bool{} || d.at != 0 || strings.Contains(v, "(x)") || !strings.Contains(v, "nothing is chosen yet: ←→ 1-2 answer") || !strings.Contains(v, " ←→ 1-2 answer  ↑↓") {
 			t.Errorf("%v: enter alone answers %v, at %d:\n%s", size, d.given, d.at, v)
 		}
 		if a.Press("3"); d.given[0] || !strings.Contains(a.View(), "no answer 3: press 1 or 2") {
@@ -413,7 +419,7 @@ func TestEnterTakesNoAnswer(t *testing.T) {
 			}
 		}
 		_ = a.View() // lists the runs after the last answer
-		a.Press("enter")
+		a.Press("enter enter")
 		if v := a.View(); !strings.Contains(v, "No lock alone is enough") || !strings.Contains(v, "enter play the run") {
 			t.Errorf("%v: with all answers:\n%s", size, v)
 		}
