@@ -34,7 +34,6 @@ type Answer struct {
 	without   []string                       // what can't happen
 	several   bool                           // a lock can take one server of several
 	fits      func(strategies.Strategy) bool // nil fits all
-	suits     string                         // what a lock does that fits: behind a number of them
 	damage    string                         // to what a stale write comes for those who give this answer; may be empty
 	remedy    string                         // how to get there, where no lock is enough with the other answer; may be empty
 	limits    string                         // what the remedy takes, and where it is none, in sentences
@@ -46,8 +45,6 @@ type Answer struct {
 type acceptance struct {
 	codes     trace.Verdict
 	scenarios []string
-	where     string                         // they are, as a clause
-	why       string                         // they are none there, as another
 	fits      func(strategies.Strategy) bool // the locks of which that holds; nil is all
 }
 
@@ -81,8 +78,8 @@ var Questions = [3]Question{
 	{Name: "for", Text: "Two holders", Hint: "Does a second holder only waste work, or does it do harm?", Answers: []Answer{
 		{Name: "efficiency", Text: "cost work twice", Example: "a report is computed twice, a cache is filled twice",
 			accepts: []acceptance{
-				{codes: trace.Verdict{trace.DG}, scenarios: losses, where: "a server loses the lock's record or its clock jumps", why: "that only costs work"},
-				{codes: trace.Verdict{trace.DG, trace.FR}, scenarios: []string{sameToken}, where: "two clients draw the same token", why: "that, too, only costs work"},
+				{codes: trace.Verdict{trace.DG}, scenarios: losses},
+				{codes: trace.Verdict{trace.DG, trace.FR}, scenarios: []string{sameToken}},
 			},
 			remedy: "give each payment (or whatever must not be done twice) one idempotency key, the same in every retry and every client",
 			limits: "Make it before you ask for the lock. Its receiver keeps it as long as a retry can come, and does the work once for each, even if two requests come together.",
@@ -92,23 +89,20 @@ var Questions = [3]Question{
 			forbids: trace.Verdict{trace.SW}, scenarios: []string{pastLease, "pause-after-check"}},
 	}},
 	{Name: "token", Text: "A fencing token", Hint: "A number that grows with each grant, so that a late write can be refused.", Term: true, Answers: []Answer{
-		{Name: "no", Text: "can't be checked", Example: "what you protect takes all that arrives: a provider's charge, a mail, a file", suits: "come into question: the others rely on a token that is checked", fits: func(s strategies.Strategy) bool { return !s.Fences }},
+		{Name: "no", Text: "can't be checked", Example: "what you protect takes all that arrives: a provider's charge, a mail, a file", fits: func(s strategies.Strategy) bool { return !s.Fences }},
 		{Name: "yes", Text: "can be checked", Example: "what you protect refuses a number lower than one it has seen: a table in your own database, say",
 			remedy:    "have what the lock protects check a fencing token or a version (UPDATE ... WHERE version = 7)",
-			accepts:   []acceptance{{codes: trace.Verdict{trace.DG}, scenarios: []string{eviction, jump}, where: "a server evicts the lock's record, but not the counter of tokens, or its clock jumps", why: "a late write is refused all the same", fits: fences}},
+			accepts:   []acceptance{{codes: trace.Verdict{trace.DG}, scenarios: []string{eviction, jump}, fits: fences}}, // the counter of tokens stays, so that a late write is refused
 			scenarios: []string{minted, "pause-replies-in-flight"}},
 	}},
 	{Name: "servers", Text: "Redis has", Hint: "Only with replicas can a failover lose the lock: they hear of it later.", Answers: []Answer{
 		{Name: "one", Text: "one server", Example: "a Redis without replicas; while it is down, nobody gets the lock",
-			suits:   "run on one server",
 			fits:    func(s strategies.Strategy) bool { return s.Nodes == 1 && s.Replicas == 0 },
 			remedy:  "keep the lock on a server without replicas (while that is down, nobody gets it)",
 			without: failovers},
 		{Name: "replicas", Text: "replicas", Example: "a master with replicas, of which one takes over when it dies (Sentinel, Cluster)",
-			suits: "run on a master with replicas",
-			fits:  func(s strategies.Strategy) bool { return s.Nodes == 1 }, scenarios: failovers},
+			fits: func(s strategies.Strategy) bool { return s.Nodes == 1 }, scenarios: failovers},
 		{Name: "separate", Text: "separate servers", Example: "five of your own on machines that fail apart, none a replica of another",
-			suits:  "run on separate servers, or on one of them",
 			fits:   func(s strategies.Strategy) bool { return s.Replicas == 0 },
 			remedy: "keep the lock on several servers that fail apart, none a replica of another",
 			wants:  trace.Verdict{trace.UA, trace.DN}, scenarios: []string{"minority-down", setBack}, without: failovers, several: true},

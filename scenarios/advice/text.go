@@ -7,7 +7,6 @@ import (
 
 	"lockstep/sim/claims"
 	"lockstep/sim/trace"
-	"lockstep/strategies"
 )
 
 // Rest is about a lock's runs under scenarios that the answers don't cite: the recommendation doesn't cover those.
@@ -501,22 +500,6 @@ func (a *Advice) instead(n int, name func(string) string) string {
 	return text
 }
 
-// happenings says what happens in runs that show some codes, to readers who have seen no code yet.
-func happenings(codes trace.Verdict) string {
-	words := map[trace.Code]string{
-		trace.SW: "a late write overwrites newer work",
-		trace.DG: "two are granted the lock at once",
-		trace.FR: "one releases another's lock",
-		trace.UA: "nobody gets the lock although most servers are up",
-		trace.DN: "nobody gets the lock because too few servers are up",
-	}
-	var all []string
-	for _, c := range codes {
-		all = append(all, words[c])
-	}
-	return either(all)
-}
-
 // named are codes with their names: "stale write (SW), double grant (DG)".
 func named(codes trace.Verdict) string {
 	var all []string
@@ -524,37 +507,6 @@ func named(codes trace.Verdict) string {
 		all = append(all, fmt.Sprintf("%s (%s)", c.Name(), c))
 	}
 	return strings.Join(all, ", ")
-}
-
-// Requires says what an answer asks of a lock, beyond what every use does. titles are those of scenarios, as a list
-// within a sentence.
-func (a *Answer) Requires(locks []strategies.Strategy, titles func(names []string) string) string {
-	var all []string
-	if a.fits != nil {
-		n := 0
-		for _, l := range locks {
-			if a.fits(l) {
-				n++
-			}
-		}
-		all = append(all, fmt.Sprintf("%d of the %d locks %s.", n, len(locks), a.suits))
-	}
-	if a.forbids != nil {
-		all = append(all, fmt.Sprintf("A lock is ruled out then where %s.", happenings(a.forbids)))
-	}
-	if a.scenarios != nil {
-		all = append(all, fmt.Sprintf("Every lock is also run through %s.", titles(a.scenarios)))
-	}
-	for _, x := range a.accepts {
-		all = append(all, fmt.Sprintf("If %s, %s: %s. That rules no lock out.", x.where, happenings(x.codes), x.why))
-	}
-	if a.wants != nil {
-		all = append(all, fmt.Sprintf("It speaks against a lock, but doesn't rule it out, that %s.", happenings(a.wants)))
-	}
-	if all == nil {
-		return "It asks nothing more of a lock."
-	}
-	return strings.Join(all, " ")
 }
 
 // guards reports whether harm is kept away by the token of the lock, so that it protects nothing by which it isn't checked.

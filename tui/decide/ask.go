@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"lockstep/scenarios/advice"
-	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 )
 
@@ -166,7 +165,6 @@ type detail int
 const (
 	examples detail = iota
 	led             // and to which locks they lead
-	required        // and what they ask of a lock
 	tabled          // and which lock comes of each combination with the other answers
 )
 
@@ -174,8 +172,8 @@ const (
 // three of them have room for that.
 const wideEnough = 196
 
-// ask says what the answers to the question at the cursor are like, where they lead and what they ask of a lock: as much of
-// that as so many rows have room for.
+// ask says what the answers to the question at the cursor are like and where they lead, as much of that as so many rows have room for.
+// What is asked of a lock then helps nobody to answer.
 func (d *Decide) ask(t *draw.Paragraphs, asked, width, rows int) {
 	for much := tabled; much >= examples; much-- {
 		t.Lines = nil
@@ -230,9 +228,6 @@ func (d *Decide) describeAnswer(t *draw.Paragraphs, question, answer int, much d
 	a, number := &q.Answers[answer], fmt.Sprintf("%d  ", answer+1)
 	t.Add(draw.Plain, number, a.Text+": "+a.Example+".")
 	indent := draw.Pad("", draw.Width(number))
-	if much >= required {
-		t.Add(draw.Plain, indent, a.Requires(d.Library.Strategies, d.titles))
-	}
 	leads := d.leads(question, answer)
 	if much < led || !leads.known() {
 		return
@@ -245,17 +240,6 @@ func (d *Decide) describeAnswer(t *draw.Paragraphs, question, answer int, much d
 		}
 	}
 	t.Add(draw.Plain, indent, leads.sentence(len(d.possible(question, answer)) > 1)+".")
-}
-
-// titles are those of scenarios, as a list within a sentence.
-func (d *Decide) titles(names []string) string {
-	var titles []string
-	for _, name := range names {
-		if d.Library.Named(name) >= 0 {
-			titles = append(titles, d.title(name))
-		}
-	}
-	return trace.List(titles)
 }
 
 // drawQuestions draws each question with its answers, of which none has a mark before the reader has given it. In a wide
