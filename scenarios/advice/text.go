@@ -125,18 +125,18 @@ func (a *Advice) price(name func(scenario string) string) string {
 func (a *Advice) withstood(rest *Rest) string {
 	text := fmt.Sprintf("It withstands all %d runs that your answers call for", len(a.Runs))
 	if rest.Pending > 0 {
-		return text + "; " + rest.toCome() + "."
+		return text + "."
 	}
 	failed := (&candidate{a.Lock, rest.Shown}).failed()
 	if failed == 0 {
-		return text + ", and fails in none of the others."
+		return text + ", and fails in no other."
 	}
-	return text + fmt.Sprintf(", and fails in %s.", others(failed))
+	return text + fmt.Sprintf(", and fails in %s.", beyond(failed))
 }
 
-// others are so many runs that no question is about.
-func others(n int) string {
-	return pick(n == 1, "1 other, about a mishap that no question asks about", fmt.Sprintf("%d others, about mishaps that no question asks about", n))
+// beyond are so many runs that no question is about.
+func beyond(n int) string {
+	return pick(n == 1, "1 run of a mishap that no question is about", fmt.Sprintf("%d runs of mishaps that no question is about", n))
 }
 
 // fenced is the lock with tokens that comes nearest where the resource checks them, and loses their counter in a failover: nil if there is none.
@@ -202,16 +202,47 @@ func (a *Advice) Choice() string {
 	return "none alone is enough (nearest: " + a.Lock.Name + ")"
 }
 
+// Since says in less than a line what is another in this advice than in one before.
+func (a *Advice) Since(before *Advice) string {
+	switch {
+	case a.Enough != before.Enough:
+		return pick(a.Enough, "now "+a.Lock.Name+" is enough; before, no lock alone was", "now no lock alone is enough; before, "+before.Lock.Name+" was")
+	case a.Headline() == before.Headline():
+		return "same advice as before" + a.reasonsSince(before)
+	case a.Lock.Name == before.Lock.Name: // on one server of several
+		return "same lock as before, " + a.Lock.Name + pick(a.ofSeveral(), ", on one of the servers", "")
+	case a.Cured() != "":
+		return "now " + a.Cured() + " instead of " + before.Lock.Name
+	}
+	return "now " + a.Lock.Name + " instead of " + before.Lock.Name
+}
+
+// reasonsSince says which reasons have come, or gone, where no lock is enough.
+func (a *Advice) reasonsSince(before *Advice) (text string) {
+	now, then := a.causes(), before.causes()
+	for _, m := range now {
+		if !slices.Contains(then, m) {
+			text += "; " + m + " is now a reason, too"
+		}
+	}
+	for _, m := range then {
+		if !slices.Contains(now, m) {
+			text += "; " + m + " is no longer a reason"
+		}
+	}
+	return text
+}
+
 // saves says for what a lock is good where something else does what no lock can, when it fails at that, and what follows from that: all
 // that isn't harmless then is named.
 func (a *Advice) saves(rest *Rest, whole bool) string {
 	what, _, _ := strings.Cut(a.Lock.Summary, ":")
 	text := a.Lock.Name + " (" + what + ") mostly keeps two from doing the work at once."
 	if rest.Pending > 0 {
-		return text + fmt.Sprintf(" When it doesn't, isn't known yet: %s.", rest.toCome())
+		return text
 	}
 	covered, left := a.byCure(rest)
-	text += fmt.Sprintf(" It doesn't where %s. With the idempotency key each of these costs work and does no harm, so ", either(a.classes(covered, whole)))
+	text += fmt.Sprintf(" It doesn't where %s. With the idempotency key, to do the same thing twice then costs work and does no harm, so ", either(a.classes(covered, whole)))
 	mishaps, _ := a.Mishaps(left)
 	if len(left) == 0 {
 		return text + "none has to be ruled out."
@@ -242,65 +273,50 @@ func (a *Advice) byCure(rest *Rest) (covered, left []Run) {
 	return covered, left
 }
 
-// Incomplete says that runs are still to come, which change what stands below. It is empty if none are.
+// Incomplete says that runs are still to come, and what these can change. It is empty if none are.
 func (r *Rest) Incomplete() string {
 	if r.Pending == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Still computing: %d %s to come, so this isn't complete.", r.Pending, pick(r.Pending == 1, "run", "runs"))
-}
-
-// toCome says how many of the runs are to come.
-func (r *Rest) toCome() string {
-	return fmt.Sprintf("%d of the runs that no question is about %s still to come", r.Pending, pick(r.Pending == 1, "is", "are"))
+	return fmt.Sprintf("Still computing %d %s: this lock stays, but there may be more to rule out.", r.Pending, pick(r.Pending == 1, "run", "runs"))
 }
 
 // fails says after what two are at work under every lock, by the answers, and to what that comes.
 func (a *Advice) fails() string {
-	mishaps, _ := a.Mishaps(slices.DeleteFunc(slices.Clone(a.Runs), func(r Run) bool { return len(r.Broken) == 0 }))
-	for i, m := range mishaps {
-		mishaps[i] = pick(m == "a pause", "a pause past the lease", m)
-	}
-	text := "under every lock two can be at work after " + either(mishaps)
+	text := "under every lock two can be at work after " + either(a.causes())
 	if damage := a.damage(); damage != "" {
 		text += ", so that " + damage
 	}
 	return text + "."
 }
 
+// causes are the mishaps of the runs that decide in which the lock fails.
+func (a *Advice) causes() []string {
+	mishaps, _ := a.Mishaps(slices.DeleteFunc(slices.Clone(a.Runs), func(r Run) bool { return len(r.Broken) == 0 }))
+	for i, m := range mishaps {
+		mishaps[i] = pick(m == "a pause", "a pause past the lease", m)
+	}
+	return mishaps
+}
+
 // helps says for what the idempotency key is no good, and what is.
 const helps = "The key does nothing for a change that is computed from what was read (a balance, a stock): for that check a version (UPDATE ... WHERE version = 7)."
 
-// counted is in how many runs a lock fails that isn't enough, and in how many of those that does no harm with that which makes it enough: the
-// runs that are listed are its own.
+// counted is in how many runs a lock fails that isn't enough: the runs that are listed are its own.
 func (a *Advice) counted(rest *Rest, whole bool) string {
 	var codes trace.Verdict
 	for _, r := range a.Runs {
 		codes = append(codes, r.Broken[:min(len(r.Broken), 1)]...)
 	}
-	codes = slices.Compact(codes.Sorted())
 	called, n := (&candidate{a.Lock, a.Runs}).failed(), (&candidate{a.Lock, rest.Shown}).failed()
-	ours := fmt.Sprintf("%d that your answers call for", called)
+	text := fmt.Sprintf("%s alone fails in %d of the %d runs that your answers call for", a.Lock.Name, called, len(a.Runs))
 	if whole {
-		ours += fmt.Sprintf(", by %s,", a.harm(codes))
+		text += fmt.Sprintf(", by %s", a.harm(slices.Compact(codes.Sorted())))
 	}
-	text := a.Lock.Name + " alone fails in "
-	switch {
-	case rest.Pending > 0:
-		return text + "runs: " + strings.TrimSuffix(ours, ",") + "; " + rest.toCome() + "."
-	case n > 0:
-		text += fmt.Sprintf("%d runs: %s and %s.", called+n, ours, others(n))
-	default:
-		text += fmt.Sprintf("%d runs, all of them called for by your answers.", called)
+	if rest.Pending > 0 || n == 0 {
+		return text + "."
 	}
-	switch covered, left := a.byCure(rest); {
-	case a.Cured() == "":
-		return text
-	case len(left) == 0:
-		return text + " The idempotency key makes all of them harmless."
-	default:
-		return text + fmt.Sprintf(" The idempotency key makes %d of them harmless; in %s nobody gets the lock.", len(covered), pick(len(left) == 1, "the other", "the others"))
-	}
+	return text + fmt.Sprintf("; and in %s.", beyond(n))
 }
 
 // harm are codes with their names, and with that to which a stale write comes.
@@ -439,7 +455,7 @@ func (a *Advice) Follows(r *Run) string {
 	case len(r.Broken) == 0:
 		return a.Allowed(r)
 	case a.covers(r):
-		return misused + "With the idempotency key it does no harm, as far as the same thing is done twice."
+		return misused + "With the idempotency key, to do the same thing twice does no harm."
 	case a.Enough || a.Cured() != "":
 		return misused + "The lock is enough as long as you can rule it out."
 	}
@@ -481,7 +497,8 @@ func (i *Instead) answer(n int) *Answer {
 	return &Questions[q].Answers[i.Answers[q]]
 }
 
-// instead says what to do, which lock is enough then, and at what price: that changes what one has, and so the answers.
+// instead says what to build, which lock is enough then, and at what price; and, as that changes what one has, with which answers the
+// recommendation is about that.
 func (a *Advice) instead(n int, name func(string) string) string {
 	i := &a.Instead[n]
 	var remedies, answers []string
@@ -489,7 +506,7 @@ func (a *Advice) instead(n int, name func(string) string) string {
 		remedies = append(remedies, i.answer(c).remedy)
 		answers = append(answers, fmt.Sprintf("\"%s %s\"", Questions[q].Text, i.answer(c).Text))
 	}
-	text := fmt.Sprintf("If you can, %s, and answer %s: then use %s%s", trace.List(remedies), trace.List(answers), i.Lock.Name, pick(i.One, ", on one of your servers", ""))
+	text := trace.Capital(trace.List(remedies)) + ": then " + i.Lock.Name + " is enough" + pick(i.One, ", on one of your servers", "")
 	if i.Lock.Fences {
 		text += ", as long as its counter of tokens is never lost"
 	}
@@ -497,7 +514,7 @@ func (a *Advice) instead(n int, name func(string) string) string {
 	if unwanted := where(i.Runs, func(r *Run) trace.Verdict { return r.Unwanted }, name); unwanted != "" {
 		text += " Its price: " + unwanted + "."
 	}
-	return text
+	return text + fmt.Sprintf(" For the advice on that, answer %s.", trace.List(answers))
 }
 
 // named are codes with their names: "stale write (SW), double grant (DG)".
@@ -521,8 +538,8 @@ func (a *Advice) guards() bool {
 func (a *Advice) Unspoken(rest *Rest, outcome Outcome, name func(scenario string) string, whole bool) (said []string) {
 	failed := slices.DeleteFunc(slices.Clone(rest.Shown), func(r Run) bool { return len(r.Broken) == 0 })
 	switch {
-	case rest.Pending > 0: // about as long as what takes its place
-		return []string{fmt.Sprintf("What you have to rule out isn't known yet: %s.", rest.toCome())}
+	case rest.Pending > 0: // what is to come, and that it changes this alone, stands above
+		return []string{"What you have to rule out isn't known yet."}
 	case len(rest.Shown) == 0:
 		return []string{fmt.Sprintf("None of the %d runs that no question is about shows what your answers forbid, either.", rest.Made)}
 	case len(failed) > 0:
@@ -540,11 +557,10 @@ func (a *Advice) Unspoken(rest *Rest, outcome Outcome, name func(scenario string
 // conditions are what has to be ruled out for a lock that is enough, by the runs in which it fails otherwise.
 func (a *Advice) conditions(failed []Run, whole bool) string {
 	mishaps, _ := a.Mishaps(failed)
-	const begin = "It depends on your ruling out what no question asks about:"
 	if len(mishaps) == 1 || !whole {
-		return fmt.Sprintf("%s %s.", begin, trace.List(mishaps))
+		return fmt.Sprintf("It is enough only if you can rule out %s.", trace.List(mishaps))
 	}
-	return begin + "\n- " + strings.Join(mishaps, "\n- ")
+	return "It is enough only if you can rule out each of these:\n- " + strings.Join(mishaps, "\n- ")
 }
 
 // costs says when two are at work although the answers forbid that elsewhere, and why they accept it there. It is empty if the lock never
@@ -643,7 +659,7 @@ func (a *Advice) Claim(n int, whole bool) string {
 	}
 	switch assumed, by := a.Void(n); {
 	case assumed != "" && !whole:
-		return fmt.Sprintf("Claim %d: no %s; it does not hold here, as a condition is broken.", n, named(never))
+		return fmt.Sprintf("Claim %d, no %s, does not hold here: one of its conditions is broken.", n, named(never))
 	case assumed != "":
 		return fmt.Sprintf("Claim %d, by which %s shows no %s, does not hold here: it assumes that %s, and %s breaks that.", n, a.Lock.Name, named(never), assumed, by)
 	}

@@ -208,7 +208,7 @@ func (d *Decide) number(answer int) {
 	}
 	at, changed := d.at, d.given[d.at] && d.answers[d.at] != answer
 	d.choose(answer)
-	if changed {
+	if changed && d.said == "" {
 		q := &advice.Questions[at]
 		d.said = fmt.Sprintf("changed: %s: %s", q.Text, q.Answers[answer].Text)
 	}
@@ -235,10 +235,28 @@ func (d *Decide) choose(answer int) {
 	case answer >= len(advice.Questions[d.at].Answers):
 		d.said = fmt.Sprintf("this question has no answer %d: press %s", answer+1, d.either())
 	default:
-		asked := d.toAsk()
+		asked, changed, was := d.toAsk(), d.answers[d.at] != answer, d.answers
 		d.answer(d.at, answer)
 		d.fresh = asked > 0 && d.toAsk() == 0
+		if asked == 0 && changed {
+			d.said = d.changed(was)
+		}
 	}
+}
+
+// changed says what it has changed that the question at the cursor has another answer now: two recommendations that are nearly the same
+// would be compared line by line. As long as runs are to come it says no more than which answer that is.
+func (d *Decide) changed(was advice.Answers) string {
+	q := &advice.Questions[d.at]
+	now, waiting := d.advice()
+	given := d.answers
+	d.answers = was
+	before, lacking := d.advice()
+	d.answers = given
+	if waiting+lacking > 0 {
+		return fmt.Sprintf("changed: %s: %s", q.Text, q.Answers[d.answers[d.at]].Text)
+	}
+	return q.Answers[d.answers[d.at]].Text + ": " + now.Since(&before)
 }
 
 // answering is the binding of the keys that answer the question at the cursor: no other key does.
@@ -375,6 +393,6 @@ func (d *Decide) Help() screen.Page {
 		Keys: append([]key.Binding{screen.As(k.Up, "row above"), screen.As(k.Down, "row below"), screen.As(k.Back, "answer to the left"), screen.As(k.Forward, "answer to the right"), screen.Bind("1-3", "that answer, and on", k.Guess.Keys()[:3]...),
 			k.PageUp, k.PageDown, screen.As(k.First, "first question"), screen.As(k.Last, "last run"), screen.As(k.Enter, "next question; then the runs; or play"), screen.As(k.Evidence, "the claims about it"), d.clearing()}, k.Always()...),
 		Words: d.words(), Prose: true,
-		Signs: append([]draw.Sign{{g.Granted + "ok", "nothing broke"}, {g.Mild + "OV", "something broke that your answers allow, as two that overlapped where the resource refused the stale write: the list of all runs, which knows no answers, may have " + g.Bad + "OV"}, {g.Bad + "SW", "something broke that your answers forbid, as long as there is no idempotency key; in red only where that decides"}, {"?", "a question that isn't answered yet"}}, screen.CodeSigns()...),
+		Signs: append([]draw.Sign{{g.Granted + "ok", "nothing broke"}, {g.Mild + "OV", "something broke that your answers don't forbid, as two that overlapped where the resource refused the stale write: the list of all runs, which knows no answers, may have " + g.Bad + "OV"}, {g.Bad + "SW", "something broke that your answers forbid, as long as there is no idempotency key; in red only where that decides"}, {"?", "a question that isn't answered yet"}}, screen.CodeSigns()...),
 	}
 }

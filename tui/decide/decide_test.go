@@ -286,7 +286,7 @@ func TestFailuresElsewhereAreCountedOnceSettled(t *testing.T) {
 	cell := &d.Grid.Cells[at*len(d.Library.Strategies)+d.Library.Strategy(adv.Lock.Name)]
 	was := *cell
 	*cell = screen.Cell{}
-	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, "; 1 to come") || !strings.Contains(v, "1 of the runs that no question is about is still to come") || strings.Contains(v, "fails then") || len(d.listed) != len(adv.Runs) {
+	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, "; 1 to come") || !strings.Contains(v, "Still computing 1 run: this lock stays") || strings.Contains(v, "fails then") || len(d.listed) != len(adv.Runs) {
 		t.Errorf("with one run still to be made, %d are listed:\n%s", len(d.listed), v)
 	}
 	*cell = was
@@ -460,7 +460,7 @@ func TestNumbersAnswerInARow(t *testing.T) {
 		t.Errorf("a second arrow leads to %d\n%s", d.at, a.View())
 	}
 	d.given, d.at = [questions]bool{true, true, true}, 2
-	if a.Press("2"); !strings.Contains(a.View(), "changed: Redis has: replicas") {
+	if a.Press("2"); !strings.Contains(a.View(), "replicas: same advice as before; a failover is now a reason, too") {
 		t.Errorf("an answer is changed unnoticed:\n%s", a.View())
 	}
 }
@@ -489,7 +489,7 @@ func TestPagesAreOfTheText(t *testing.T) {
 		v = a.View()
 	}
 	explained := "Redis has replicas: " + advice.Questions[2].Answers[1].Example
-	if d.at != 2 || !slices.Equal(d.rows, rows) || strings.Contains(v, "more lines") || !strings.Contains(v, "does not hold here") || !strings.Contains(tuitest.Unwrapped(v), tuitest.Unwrapped(explained)) {
+	if d.at != 2 || !slices.Equal(d.rows, rows) || strings.Contains(v, "more lines") || !strings.Contains(tuitest.Unwrapped(v), tuitest.Unwrapped("does not hold here")) || !strings.Contains(tuitest.Unwrapped(v), tuitest.Unwrapped(explained)) {
 		t.Errorf("at the end of the text, at %d:\n%s", d.at, v)
 	}
 	if !strings.Contains(v, "lines above: pgup") {
@@ -531,6 +531,9 @@ func TestWhatMustBeKnownIsInTheFirstWindow(t *testing.T) {
 			if !strings.Contains(v, tuitest.Unwrapped(s)) {
 				t.Errorf("%v: %q isn't in the first window:\n%s", answers, s, a.View())
 			}
+		}
+		if rows := strings.Split(a.View(), "\n"); strings.HasPrefix(rows[d.plan.lock.Y+d.plan.lock.H-2], " Another way") || strings.HasPrefix(rows[d.plan.lock.Y+d.plan.lock.H-2], " More on this") {
+			t.Errorf("%v: a heading stands alone:\n%s", answers, a.View())
 		}
 		if !strings.Contains(v, "more lines: pgdn") {
 			t.Errorf("%v: there is no sign that there is more:\n%s", answers, a.View())
@@ -665,7 +668,7 @@ func TestWhatHasNoRoomIsAnnounced(t *testing.T) {
 
 // countedBelow are the numbers in the row below a list: of runs of the answers, of others, and of those of the others that fail.
 func countedBelow(v string) (counted [3]int, said bool) {
-	m := regexp.MustCompile(`\n   … below \((?:enter )?↓\): (?:(\d+) more runs? of your answers)?(?:; )?(?:(\d+) others?(?:,? (none|which doesn't|\d+|) ?fails?| needs? it, too)?)?\n`).FindStringSubmatch(v)
+	m := regexp.MustCompile(`\n   … below \((?:enter )?↓\): (?:(\d+) more runs? of your answers)?(?:; )?(?:(\d+) other runs?(?:,? (none|which doesn't|\d+|) ?fails?)?)?\n`).FindStringSubmatch(v)
 	if m == nil {
 		return counted, false
 	}
@@ -922,10 +925,10 @@ func TestReasonsBeginInOneColumn(t *testing.T) {
 
 // The least window has room for what the signs of the runs mean: where a key makes the lock enough, what they mean without it.
 func TestSignsAreExplained(t *testing.T) {
-	for keys, whose := range map[string]string{"home 1 down 1 down 1": "by your answers: ✓ ok  ~ allowed  ✗ forbidden", "home 2 down 1 down 1": "✓ ok  ~ allowed  ✗ needs the idempotency key"} {
+	for keys, whose := range map[string]string{"home 1 down 1 down 1": "by your answers: ✓ ok  ~ not forbidden  ✗ forbidden", "home 2 down 1 down 1": "✓ ok  ~ not forbidden  ✗ needs the idempotency key"} {
 		a, _ := open(t, 80, 24)
 		a.Press(keys)
-		if v := a.View(); !strings.Contains(v, whose) || strings.Contains(v, "Your answers: nothing forbidden in all ") != strings.HasPrefix(keys, "home 1") {
+		if v := a.View(); !strings.Contains(v, whose) || strings.Contains(v, "Your answers: nothing forbidden in ") != strings.HasPrefix(keys, "home 1") {
 			t.Errorf("%s: the signs aren't explained:\n%s", keys, v)
 		}
 	}
@@ -991,7 +994,7 @@ func TestNumbersAgree(t *testing.T) {
 			failed += min(len(rest.Shown[i].Broken), 1)
 		}
 		all, others := len(adv.Runs), len(d.listed)-len(adv.Runs)
-		if want := fmt.Sprintf(" %s, about ", draw.Plural(failed, "other")); failed > 0 && !strings.Contains(counted, want) || others != len(rest.Shown) {
+		if want := fmt.Sprintf(" %s of ", draw.Plural(failed, "run")); failed > 0 && !strings.Contains(counted, want) || others != len(rest.Shown) {
 			t.Errorf("%v: %d others are listed, and %d fail: %s", answers, others, failed, counted)
 		}
 		for range d.listed {

@@ -75,6 +75,9 @@ func (d *Decide) Draw(c *draw.Canvas, r draw.Rectangle) {
 		rows = r.H // no list comes below
 	}
 	l := arrange(r.W, r.H+1, rows, least)
+	if n := l.lock.H; n > 1 && n < len(told.Lines) && headed(told.Lines[n-2]) { // the last row says that there is more, and a heading alone before it says nothing
+		l = arrange(r.W, r.H+1, n-1, least)
+	}
 	d.plan = l
 	for _, rule := range l.rules {
 		c.Fill(rule, d.Theme.Rule, draw.Dim)
@@ -91,6 +94,11 @@ func (d *Decide) Draw(c *draw.Canvas, r draw.Rectangle) {
 	if len(d.listed) > 0 {
 		d.drawRuns(c, l, &a, rest.Pending)
 	}
+}
+
+// headed reports whether a line of the text is a heading.
+func headed(l draw.Line) bool {
+	return slices.ContainsFunc(l, func(s draw.Span) bool { return s.Ink == draw.Title })
 }
 
 // drawPlace has in a rule why the last key did nothing, or else what the question at the cursor means, or that the cursor is at the runs.
@@ -125,7 +133,7 @@ func (d *Decide) drawText(c *draw.Canvas, r draw.Rectangle, lines []draw.Line) {
 // Where a lock is recommended with an idempotency key, that is what most of the forbidden ones need.
 func (d *Decide) drawSigns(c *draw.Canvas, r draw.Rectangle, taken int, cured bool) {
 	g := &d.Theme.Glyphs
-	signs := draw.Either(cured, "", "by your answers: ") + g.Granted + " ok  " + g.Mild + " allowed  " + g.Bad + " " + draw.Either(cured, "needs the idempotency key", "forbidden")
+	signs := draw.Either(cured, "", "by your answers: ") + g.Granted + " ok  " + g.Mild + " not forbidden  " + g.Bad + " " + draw.Either(cured, "needs the idempotency key", "forbidden")
 	codes := ""
 	for _, c := range d.codes() {
 		if more := fmt.Sprintf("%s %s  ", c, c.Name()); taken+draw.Width(codes+more+signs)+1 < r.W {
@@ -273,7 +281,7 @@ func (d *Decide) told(a *advice.Advice, rest *advice.Rest, b brevity) []advice.S
 	if len(d.claims) == 0 {
 		return sections
 	}
-	const meaning = "A claim says what a lock never shows as long as its conditions hold; it is tested, not proved."
+	const meaning = "Lockstep claims of a lock what it never shows as long as some conditions hold; each claim is tested, not proved."
 	paragraphs := []string{meaning}
 	for _, n := range d.claims {
 		text := a.Claim(n, b < brief)
@@ -308,7 +316,7 @@ func heading(a *advice.Advice, pending int, others []advice.Run) string {
 	text := "Your answers: "
 	switch {
 	case a.Enough:
-		text += fmt.Sprintf("nothing forbidden in all %d runs", n)
+		text += fmt.Sprintf("nothing forbidden in %d runs", n)
 	case a.Cured() != "":
 		text += fmt.Sprintf("%d of %d runs need the idempotency key", failed, n)
 	default:
@@ -324,16 +332,16 @@ func heading(a *advice.Advice, pending int, others []advice.Run) string {
 }
 
 // countOthers counts runs that no question is about, and those of them in which the lock fails, as the text above the list does. Where
-// an idempotency key makes all of them harmless, it says so of the key, of which the heading tells.
+// an idempotency key makes all of them harmless, their headings say so.
 func countOthers(a *advice.Advice, runs []advice.Run) string {
-	text, failed := draw.Plural(len(runs), "other"), 0
+	text, failed := draw.Plural(len(runs), "other run"), 0
 	for i := range runs {
 		if len(runs[i].Broken) > 0 {
 			failed++
 		}
 	}
 	if a.Covers(runs) {
-		return text + draw.Either(len(runs) == 1, " needs", " need") + " it, too"
+		return text
 	}
 	fail := draw.Either(failed == 1, "fails", "fail")
 	switch failed {
