@@ -265,7 +265,7 @@ func expectKey(t *testing.T, d *advice.Advice, outcome advice.Outcome) {
 		}
 	}
 	saves, why := reasons[len(reasons)-1], first[2]
-	harmless, exceptions, _ := strings.Cut(saves, "With the idempotency key, to do the same thing twice then costs work and does no harm")
+	harmless, exceptions, _ := strings.Cut(saves, "With the idempotency key, doing the same thing twice then costs work and does no harm")
 	covered, runs := 0, 0
 	for _, r := range append(slices.Clone(d.Runs), rest.Shown...) {
 		if !harms(d, r.Scenario, r.Strategy, r.Verdict) {

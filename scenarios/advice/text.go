@@ -242,7 +242,7 @@ func (a *Advice) saves(rest *Rest, whole bool) string {
 		return text
 	}
 	covered, left := a.byCure(rest)
-	text += fmt.Sprintf(" It doesn't where %s. With the idempotency key, to do the same thing twice then costs work and does no harm, so ", either(a.classes(covered, whole)))
+	text += fmt.Sprintf(" It doesn't where %s. With the idempotency key, doing the same thing twice then costs work and does no harm, so ", either(a.classes(covered, whole)))
 	mishaps, _ := a.Mishaps(left)
 	if len(left) == 0 {
 		return text + "none has to be ruled out."
@@ -455,7 +455,7 @@ func (a *Advice) Follows(r *Run) string {
 	case len(r.Broken) == 0:
 		return a.Allowed(r)
 	case a.covers(r):
-		return misused + "With the idempotency key, to do the same thing twice does no harm."
+		return misused + "With the idempotency key, doing the same thing twice does no harm."
 	case a.Enough || a.Cured() != "":
 		return misused + "The lock is enough as long as you can rule it out."
 	}
