@@ -90,7 +90,7 @@ func TestCheckScript(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(script, []byte(strings.Replace(string(text), "verdict: [FR]", "verdict: [SW]", 1)), 0o600); err != nil {
+	if err := os.WriteFile(script, []byte(strings.Replace(string(text), "includes: [FR]", "verdict: [SW]", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if out, _, status = run(t, "", "check", script); status != 1 || !strings.Contains(out, "  naive-del: not as expected: the file expects SW and no other code ("+script+":") {

@@ -63,22 +63,21 @@ func (s *Scenario) finish(w *sim.World) (*trace.Trace, error) {
 			n.Answer = t.AnswerTo(n.About, n.Seq)
 		}
 	}
-	s.early(t)
+	s.moved(t)
 	return t, nil
 }
 
-// early notes, for a script's author, which questions for the verdict are asked too late: see [timeline.Late].
-func (s *Scenario) early(t *trace.Trace) {
+// moved notes, for a script's author, which questions for the verdict are asked before their places: see [timeline.Moved].
+func (s *Scenario) moved(t *trace.Trace) {
 	if s.Path() == "" {
 		return
 	}
-	for _, late := range slices.Backward(timeline.LateQuestions(t)) {
-		n, line := t.Notes[late.Note], s.script[0].at.line()
-		if late.Told > 0 {
-			line = s.notes[late.Told-1].next
+	for _, m := range slices.Backward(timeline.MovedQuestions(t)) {
+		n, line := t.Notes[m.Note], s.script[0].at.line()
+		if m.Told > 0 {
+			line = s.notes[m.Told-1].next
 		}
-		text, about := late.Says(t.Strategy, line)
-		t.Notes = slices.Insert(t.Notes, late.Note+1, trace.Note{Seq: n.Seq, At: n.At, Kind: trace.NoteMissed, Text: fmt.Sprintf("%s: %s", s.notes[n.Index-1].at, text), About: about})
+		t.Notes = slices.Insert(t.Notes, m.Note+1, trace.Note{Seq: n.Seq, At: n.At, Kind: trace.NoteMissed, Text: fmt.Sprintf("%s: %s", s.notes[n.Index-1].at, m.Says(t.Strategy, line)), About: n.About})
 	}
 }
 

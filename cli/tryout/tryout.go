@@ -237,7 +237,7 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string) (outcome,
 	if text := unsaid(t); text != "" {
 		lines = append(lines, text)
 	}
-	if steps, _ := t.Missed(); steps > 0 { // an ok of a run in which the fault did not happen is no praise
+	if steps := t.Missed(); steps > 0 { // an ok of a run in which the fault did not happen is no praise
 		verdict += fmt.Sprintf("; but %d of the script's steps had no effect, or another than they ask for", steps)
 	}
 	return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict) + notes(lines, "    "), met: met, verdict: t.Verdict(), asked: lates(s, t), words: passages(s, t)}, nil

@@ -254,9 +254,9 @@ func (q *quiz) spoken(asked int, after *trace.Event) string {
 	return text
 }
 
-// verdict asks the script's question about the verdict: where it stands, if what decides it is still to come, and else at
-// the last words before that. It is answered where that has happened, be the question's own place before it. Its words are the
-// same under every lock.
+// verdict asks the script's question about the verdict: where it stands, if all its choices are open there, and else at the last words
+// before that at which they are; a question that stands before it is asked no later, so that the order is the file's under every lock. It is
+// answered where what decides it has happened, be the question's own place before that. Its words are the same under every lock.
 func (q *quiz) verdict(asked *Question) {
 	at := asked.Said
 	q.worst(asked)
@@ -269,36 +269,35 @@ func (q *quiz) verdict(asked *Question) {
 		asked.Said, asked.At = asked.Until, q.Now(asked.Until)
 	}
 	if asked.Pos < asked.Until {
+		for i := range q.all {
+			q.all[i].Pos = min(q.all[i].Pos, asked.Pos)
+		}
 		q.all = append(q.all, *asked)
 	}
 }
 
-// Undecided is a position, or else the last one before it at which a chapter begins and the verdict isn't known yet.
+// Undecided is a position, or else the last one before it at which a chapter begins and no outcome is ruled out yet.
 func (t *Timeline) Undecided(at int) int {
-	for at > 0 && t.Decided(at) != "" {
+	for at > 0 && t.decided(at) != "" {
 		at = t.PreviousChapter(at)
 	}
 	return at
 }
 
-// Late is a script's question for the verdict that stands behind its answer, or behind a violation that rules out some of its choices.
-type Late struct {
-	Note  int           // its place among the notes of the run
-	Why   string        // by what the verdict is known there: see [Timeline.Decided]; empty if it isn't
-	Shown trace.Verdict // the violations that are on the screen then, if it isn't
-	Told  int           // the Index of the note that has been told last where it is asked, or where no choice is ruled out; 0 if there is none
+// Moved is a script's question for the verdict that is asked before its place, at which the screen rules out some of its choices.
+type Moved struct {
+	Note int    // its place among the notes of the run
+	Told int    // the Index of the note that has been told last where it is asked; 0 if there is none
+	why  string // its choices aren't open any more at its place
 }
 
-// Says tells a script's author so, with the line of the script above which the question is in time, and what such a note is about.
-func (l *Late) Says(lock string, line int) (text, about string) {
-	if l.Why == "" {
-		return fmt.Sprintf("where this question is asked, the screen shows %s already under %s, which rules out some of its choices. Above line %d none is ruled out.", l.Shown, lock, line), "shown"
-	}
-	return fmt.Sprintf("this question stands behind its answer under %s: %s. Move it above line %d, where all its choices are open.", lock, l.Why, line), "verdict"
+// Says tells a script's author so, with the line of the script above which the question is asked.
+func (m *Moved) Says(lock string, line int) string {
+	return fmt.Sprintf("under %s this question is asked above line %d, where all its choices are still open: here %s. It may stay where it is.", lock, line, m.why)
 }
 
-// LateQuestions are such questions of a run, in its order.
-func LateQuestions(t *trace.Trace) (all []Late) {
+// MovedQuestions are such questions of a run, in its order.
+func MovedQuestions(t *trace.Trace) (all []Moved) {
 	var run *Timeline
 	for i := range t.Notes {
 		n := &t.Notes[i]
@@ -309,21 +308,16 @@ func LateQuestions(t *trace.Trace) (all []Late) {
 			run = New(t)
 		}
 		at := run.Before(n.Seq)
-		late, place := Late{Note: i, Why: run.Decided(at)}, run.Undecided(at)
-		if late.Why == "" {
-			if late.Shown = run.harmful(at); late.Shown == nil {
-				continue
-			}
-		}
-		for place > 0 && len(run.harmful(place)) > 0 {
-			place = run.PreviousChapter(place)
+		m, place := Moved{Note: i, why: run.decided(at)}, run.Undecided(at)
+		if m.why == "" {
+			continue
 		}
 		for j := range t.Notes {
 			if told := &t.Notes[j]; run.Before(told.Seq) <= place {
-				late.Told = max(late.Told, told.Index)
+				m.Told = max(m.Told, told.Index)
 			}
 		}
-		all = append(all, late)
+		all = append(all, m)
 	}
 	return all
 }
@@ -338,14 +332,17 @@ func (t *Timeline) harmful(at int) (codes trace.Verdict) {
 	return codes
 }
 
-// Decided says by what the verdict is known at a position, or nothing: a question for it that stands there gives
-// its answer away, and is asked at the words before. After a violation that isn't of the worst kind, a worse one can follow.
-func (t *Timeline) Decided(at int) string {
+// decided says by what some outcomes are ruled out at a position, or nothing: a question for the verdict that stands there gives
+// a part of its answer away.
+func (t *Timeline) decided(at int) string {
 	if b := t.damage(); b != nil && b.Pos <= at {
-		return fmt.Sprintf("%s, the worst that can happen, is shown at %s, by #%d", b.Code, trace.Brief(t.When(b.Pos)), b.Last())
+		return fmt.Sprintf("the screen shows %s, the worst that can happen, since %s", b.Code, trace.Brief(t.When(b.Pos)))
 	}
 	if t.Over(at) {
-		return "everything has happened by then"
+		return "everything has happened"
+	}
+	if shown := t.harmful(at); shown != nil {
+		return fmt.Sprintf("the screen shows %s", shown)
 	}
 	return ""
 }

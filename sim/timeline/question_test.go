@@ -352,7 +352,7 @@ func TestVerdictIsToldWhenItHasHappened(t *testing.T) {
 }
 
 // A violation after which a worse one could follow decides no verdict: that is told at the end of the run, be there further
-// words, or questions, to come, and a question that stands behind such a violation stays there.
+// words, or questions, to come; and a question that stands behind such a violation is asked before it, after those above it.
 func TestVerdictIsToldWhenNothingWorseCanFollow(t *testing.T) {
 	const begin = "title: Own\nsetup:\n  clients: {A: , B: {work: 2s, insist: 3s}}\n  ttl: 10s\nscript:\n  - say: A does its work.\n  - run: A\n    to: release\n  - crash: A\n" +
 		"  - say: B asks.\n  - ask: How will it end?\n    answer: verdict\n  - run: B\n    for: 24s\n"
@@ -364,10 +364,13 @@ func TestVerdictIsToldWhenNothingWorseCanFollow(t *testing.T) {
 		}
 	}
 	tl := runOf(t, "fenced", "title: Own\nsetup:\n  clients: {A: {work: 5s}, B: {work: 5s}}\n  ttl: 10s\nscript:\n  - say: A reads.\n  - run: A\n    to: read\n  - wait: 1s\n"+
-		"  - say: Redis evicts the record.\n  - evict: n1\n  - run: B\n    to: read\n  - say: Both write.\n  - ask: What will come of it?\n    answer: verdict\n  - run: [A, B]\n    for: 10s\n")
-	all := tl.Questions()
-	q, refused := all[slices.IndexFunc(all, func(q timeline.Question) bool { return q.Script })], slices.IndexFunc(tl.Events, func(e trace.Event) bool { return e.Kind == trace.KindReject })
-	if b := tl.Breaches; q.Pos < b[len(b)-1].Pos || refused < q.Pos || q.Until != tl.Last() {
+		"  - say: Redis evicts the record.\n  - evict: n1\n  - run: B\n    to: read\n  - say: Both write.\n  - ask: Who has it?\n    answer: holders\n  - ask: What will come of it?\n    answer: verdict\n  - run: [A, B]\n    for: 10s\n")
+	all := slices.DeleteFunc(tl.Questions(), func(q timeline.Question) bool { return !q.Script })
+	if len(all) != 2 || all[0].Then != "Who has it?" {
+		t.Fatalf("asked are %+v", all)
+	}
+	q, refused := all[1], slices.IndexFunc(tl.Events, func(e trace.Event) bool { return e.Kind == trace.KindReject })
+	if b := tl.Breaches; q.Pos >= b[0].Pos || !slices.Contains(tl.Chapters, q.Pos) || refused < q.Pos || q.Until != tl.Last() {
 		t.Errorf("asked at %d, answered at %d; broken is %v, and A is refused at %d", q.Pos, q.Until, b, refused)
 	}
 }

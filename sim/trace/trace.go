@@ -51,8 +51,8 @@ type Note struct {
 	// Index is the note's place in its scenario, so that a schedule can refer to it.
 	Index int
 	// Answer is the computed answer of a question, and About what that is about: the holders,
-	// the record, or the verdict. A note that a question stands behind its answer has the question's About;
-	// one that some of its choices are ruled out, "shown"; one that a thread stood still through a step that waits, "wait".
+	// the record, or the verdict. A note that a question is asked before its place has the question's About;
+	// one that a thread stood still through a step that waits, "wait".
 	Answer, About string
 }
 
@@ -260,16 +260,8 @@ func (t *Trace) plainFooter(b *strings.Builder) {
 	t.writeAnswers(b)
 	if text, _ := t.Expectation(); text != "" {
 		fmt.Fprintf(b, "%s\n", text)
-		steps, late := t.Missed()
-		if steps > 0 {
+		if steps := t.Missed(); steps > 0 {
 			fmt.Fprintf(b, "missed    %d of the script's steps had no effect, or another than they ask for: marked %s\n", steps, noteMarks[NoteMissed])
-		}
-		if late > 0 {
-			what := "question stands behind its answer"
-			if late > 1 {
-				what = "questions stand behind their answers"
-			}
-			fmt.Fprintf(b, "late      %d %s: marked %s\n", late, what, noteMarks[NoteMissed])
 		}
 	}
 	if t.Workload == Cache {
@@ -300,17 +292,14 @@ func (t *Trace) Fared(client int) string {
 	return name + " is through."
 }
 
-// Missed counts the steps of a script that this strategy made impossible, and the questions that stand behind their answers.
-func (t *Trace) Missed() (steps, late int) {
+// Missed counts the steps of a script that this strategy made impossible.
+func (t *Trace) Missed() (steps int) {
 	for i := range t.Notes {
-		switch n := &t.Notes[i]; {
-		case n.Kind == NoteMissed && n.About == "verdict":
-			late++
-		case n.Kind == NoteMissed && n.About == "":
+		if n := &t.Notes[i]; n.Kind == NoteMissed && n.About == "" {
 			steps++
 		}
 	}
-	return steps, late
+	return steps
 }
 
 func seqList(seqs []int) string {
