@@ -222,7 +222,7 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string) (outcome,
 	if s.Path() == "" {
 		return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict), met: met}, nil
 	}
-	lines := moreReplicas(s, st)
+	lines, breaks := moreReplicas(s, st), ""
 	for i := range t.Notes {
 		n := &t.Notes[i]
 		if n.Kind != trace.NoteMissed {
@@ -232,6 +232,10 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string) (outcome,
 		if n.About == "refused" {
 			text += " That is no error: it is what this lock does here."
 		}
+		if n.About == "wait" && len(t.Violations) > 0 { // a run that is to praise a lock may be spoilt by that, in front of a class
+			breaks += "    !! " + text + "\n"
+			continue
+		}
 		lines = append(lines, text)
 	}
 	if text := unsaid(t); text != "" {
@@ -240,7 +244,10 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string) (outcome,
 	if steps := t.Missed(); steps > 0 { // an ok of a run in which the fault did not happen is no praise
 		verdict += fmt.Sprintf("; but %d of the script's steps had no effect, or another than they ask for", steps)
 	}
-	return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict) + notes(lines, "    "), met: met, verdict: t.Verdict(), asked: lates(s, t), words: passages(s, t)}, nil
+	if breaks != "" {
+		verdict += "; but a step of the script may be why, and not the lock"
+	}
+	return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict) + breaks + notes(lines, "    "), met: met, verdict: t.Verdict(), asked: lates(s, t), words: passages(s, t)}, nil
 }
 
 // moreReplicas says that a lock has more replicas than its script asks for: the words of the script may be of fewer.
