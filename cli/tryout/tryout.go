@@ -238,8 +238,10 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string) (outcome,
 		}
 		lines = append(lines, text)
 	}
-	if text := unsaid(t); text != "" {
-		lines = append(lines, text)
+	for _, text := range []string{unsaid(t), withstood(s, t)} {
+		if text != "" {
+			lines = append(lines, text)
+		}
 	}
 	if steps := t.Missed(); steps > 0 { // an ok of a run in which the fault did not happen is no praise
 		verdict += fmt.Sprintf("; but %d of the script's steps had no effect, or another than they ask for", steps)
@@ -248,6 +250,14 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string) (outcome,
 		verdict += "; but a step of the script may be why, and not the lock"
 	}
 	return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict) + breaks + notes(lines, "    "), met: met, verdict: t.Verdict(), asked: lates(s, t), words: passages(s, t)}, nil
+}
+
+// withstood says of a lock that has broken nothing where else it does: see [scenarios.Scenario.Elsewhere].
+func withstood(s *scenarios.Scenario, t *trace.Trace) string {
+	if len(t.Violations) > 0 {
+		return ""
+	}
+	return s.Elsewhere(t.Strategy)
 }
 
 // moreReplicas says that a lock has more replicas than its script asks for: the words of the script may be of fewer.

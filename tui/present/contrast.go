@@ -3,6 +3,7 @@ package present
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -70,7 +71,7 @@ func (p *Present) contrast(t *draw.Paragraphs) {
 	gone, more := without(before, now), without(now, before)
 	switch still := without(before, gone); {
 	case len(now) == 0:
-		text += " None of that here."
+		text = strings.TrimSpace(text + " None of that here. " + here.Scenario.Elsewhere(here.Strategy.Name))
 	case len(still) == 0:
 		text += " None of that here, but " + trace.List(words(more)) + "."
 	case len(gone) > 0:
