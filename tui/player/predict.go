@@ -47,17 +47,17 @@ func (p *Player) choices() string { return fmt.Sprintf("1-%d", len(p.quiz.Takes(
 func (p *Player) guess(choice int) {
 	q, on := p.quiz.At(p.Pos), p.Keys.Enter.Help().Key+" goes on."
 	switch {
-	case q != nil && (choice < 1 || choice > len(q.Choices)):
-		p.Notice = fmt.Sprintf("The choices are 1 to %d.", len(q.Choices))
-	case q != nil && p.quiz.Takes(p.Pos) == nil && p.quiz.GivenUp(p.Pos):
-		p.Notice = "The answer to this question has been on the screen, so none is taken any more. " + on
-	case q != nil && p.quiz.Takes(p.Pos) == nil:
-		p.Notice = "You have answered: the first answer counts. " + on
-	case q == nil:
+	case q == nil || p.quiz.GivenUp(p.Pos) && p.quiz.Recalls(p.Pos):
 		p.Notice = "No question is open here."
 		if past := p.quiz.Passed(p.Pos); past != nil {
 			p.Notice = "No question is open here. One was asked at " + trace.Brief(p.Run.When(past.Pos)) + ": " + p.Keys.PageUp.Help().Key + " goes back to it."
 		}
+	case choice < 1 || choice > len(q.Choices):
+		p.Notice = fmt.Sprintf("The choices are 1 to %d.", len(q.Choices))
+	case p.quiz.Takes(p.Pos) == nil && p.quiz.GivenUp(p.Pos):
+		p.Notice = "The answer to this question has been on the screen, so none is taken any more. " + on
+	case p.quiz.Takes(p.Pos) == nil:
+		p.Notice = "You have answered: the first answer counts. " + on
 	default:
 		p.quiz.Answer(p.Pos, choice-1)
 		p.scroll[panelTold] = math.MaxInt // below all words stands what came of it

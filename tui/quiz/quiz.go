@@ -252,10 +252,21 @@ func (z *Quiz) Takes(pos int) *timeline.Question {
 	if q := z.Open(pos); q != nil {
 		return q
 	}
-	if q := z.At(pos); q != nil && z.awaits(q) {
+	if q := z.At(pos); q != nil && z.awaits(q) && !z.recalls(q, pos) {
 		return q
 	}
 	return nil
+}
+
+// Recalls reports whether the question at a position is only recalled there.
+func (z *Quiz) Recalls(pos int) bool {
+	q := z.At(pos)
+	return q != nil && z.recalls(q, pos)
+}
+
+// recalls reports whether a question that a room has been asked before is only recalled at a position: it takes an answer where it was asked.
+func (z *Quiz) recalls(q *timeline.Question, pos int) bool {
+	return z.stays && q.Pos < pos && z.answered(q)
 }
 
 // shown reports whether a reader who has given no answer to a question has seen its answer.
@@ -279,7 +290,7 @@ func (z *Quiz) GivenUp(pos int) bool {
 // Answer takes the reader's prediction of the question at a position, or None to be shown it and all others there. The first
 // one stays.
 func (z *Quiz) Answer(pos, choice int) {
-	if q := z.At(pos); choice != None && q != nil && z.awaits(q) {
+	if q := z.At(pos); choice != None && q != nil && z.awaits(q) && !z.recalls(q, pos) {
 		z.guesses[idOf(q)] = choice
 		return
 	}
@@ -492,21 +503,17 @@ func list(t *draw.Paragraphs, choices []string, form Form) {
 	}
 }
 
-// open says of a question that has been asked before that its answer is still to come, and as long as it takes one, how.
-// The choices of one that is carried on are on the screen as long as a key takes them: below it in a form for many rows, and else behind it,
-// as they are where a violation rules out some of them.
+// open says of a question that has been asked before that its answer is still to come, and as long as it takes one, how. A room is
+// reminded of it in a line: on the way to the answer, what happens is to be read.
 func (z *Quiz) open(t *draw.Paragraphs, q *timeline.Question, pos int, by *Teller) {
 	head, choices := "Asked before: ", z.said(q)
 	switch {
+	case z.recalls(q, pos):
+		head, choices = "", draw.Either(choices != "", choices, "The run will tell.")
 	case z.shown(q):
 		head, choices = "Passed: ", "Its answer has been on the screen."
 	case q == z.Takes(pos):
 		head, choices = "The run will tell: ", z.choices(q)
-		if q.Pos < pos && by.Form >= List && !z.broken(q.Pos, pos) {
-			t.Add(draw.Strong, "? ", strings.TrimSpace(head+z.worded(q, pos)+" "+q.Lead))
-			list(t, q.Choices, Columns)
-			return
-		}
 	}
 	t.Add(draw.Strong, "? ", strings.TrimSpace(head+z.worded(q, pos)+" "+choices))
 }
