@@ -72,11 +72,7 @@ func advise(all []late) (lines []string) {
 			return fmt.Sprintf("it is asked at %s, while its answer is about %s", trace.Brief(l.asked), trace.Brief(l.answered))
 		}), apart(of, func(l *late) string { return either(l.done, "nothing has happened") })
 		text := fmt.Sprintf("%s: this question says \"now\"; %s. ", first.where, instants)
-		if slices.ContainsFunc(of, func(l late) bool { return l.done == "" || l.done != first.done }) {
-			text += fmt.Sprintf("Write \"then\", as the instant is put before it. By then: %s.", done)
-		} else {
-			text += fmt.Sprintf("Name what has happened by then, such as \"when %s\".", done)
-		}
+		text += fmt.Sprintf("Leave it out, or write \"then\": the moment is put before the question. By then: %s.", done)
 		lines = append(lines, text)
 	}
 	return lines
@@ -101,6 +97,21 @@ func apart(of []late, what func(*late) string) string {
 		said[i] = "under " + locks[i] + " " + said[i]
 	}
 	return strings.Join(said, "; ")
+}
+
+// ofScript are the questions of a run that its script asks.
+func ofScript(t *trace.Trace) []timeline.Question {
+	return slices.DeleteFunc(timeline.New(t).Questions(), func(q timeline.Question) bool { return !q.Script })
+}
+
+// notAgain says which questions of a run a room is not asked again, as a run before has settled them.
+func notAgain(s *scenarios.Scenario, all, before []timeline.Question) (lines []string) {
+	for i := range all {
+		if slices.ContainsFunc(before, func(o timeline.Question) bool { return all[i].SettledBy(&o) }) {
+			lines = append(lines, s.NoteAt(all[i].Note)+": this question isn't asked again in this run: a run before has shown the same answer.")
+		}
+	}
+	return lines
 }
 
 func either(text, instead string) string {

@@ -118,5 +118,6 @@ func compared(all []passage, listed Listed) (text string) {
 		return ""
 	}
 	return "  ~ no program can tell whether words are true. What happens after these differs between the locks:\n" + text +
-		"    Read them: if they are true under each lock, nothing is to be done. Else put the words under the locks of which they are true: \"under: [" + all[0].lock + "]\" below the \"say\".\n"
+		"    Read them: if they are true under each lock, nothing is to be done. Else put the words under the locks of which they are true: \"under: [" + all[0].lock + "]\" below the \"say\".\n" +
+		"    Words that aren't listed were not compared with what has happened before them: read these, too.\n"
 }

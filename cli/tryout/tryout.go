@@ -16,6 +16,7 @@ import (
 	"lockstep/scenarios/text"
 	"lockstep/sim/explore/certificate"
 	"lockstep/sim/suggest"
+	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -118,12 +119,14 @@ func Playlist(out io.Writer, path string, listed Listed) (met bool, err error) {
 	said, met := fmt.Sprintf("%s: %s%d to present\n", path, title, len(list.Showings)), true
 	var asked []late
 	var words []passage
+	before := map[string][]timeline.Question{} // of the runs of each script
 	for _, s := range list.Showings {
 		c, err := came(s.Scenario, s.Strategy, s.Strategy.Name+" "+s.Scenario.Name)
 		if err != nil {
 			return false, err
 		}
-		said, met = said+c.text, met && c.met
+		said, met = said+c.text+notes(notAgain(s.Scenario, c.questions, before[s.Scenario.Name]), "    "), met && c.met
+		before[s.Scenario.Name] = append(before[s.Scenario.Name], c.questions...)
 		asked = append(asked, c.asked...)
 		words = append(words, c.words...)
 		if !c.met {
@@ -204,6 +207,8 @@ type outcome struct {
 	verdict trace.Verdict
 	asked   []late    // the questions in it of which its author has to hear
 	words   []passage // of the script, with what happens after them
+
+	questions []timeline.Question // that the script asks
 }
 
 // came says what came of a run under a label, with the notes for the author of its script, and what those would miss to whom it is shown.
@@ -249,7 +254,7 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string) (outcome,
 	if breaks != "" {
 		verdict += "; but a step of the script may be why, and not the lock"
 	}
-	return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict) + breaks + notes(lines, "    "), met: met, verdict: t.Verdict(), asked: lates(s, t), words: passages(s, t)}, nil
+	return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict) + breaks + notes(lines, "    "), met: met, verdict: t.Verdict(), asked: lates(s, t), words: passages(s, t), questions: ofScript(t)}, nil
 }
 
 // withstood says of a lock that has broken nothing where else it does: see [scenarios.Scenario.Elsewhere].

@@ -68,10 +68,7 @@ func (z *Quiz) Settled() []timeline.Question {
 // is what the two runs are compared for.
 func (z *Quiz) Leave(settled []timeline.Question) {
 	z.all = slices.DeleteFunc(z.all, func(q timeline.Question) bool {
-		return slices.ContainsFunc(settled, func(o timeline.Question) bool {
-			same := draw.Either(q.Script, o.Then == q.Then, o.Text == q.Text) // a lock may take a millisecond more to get there
-			return same && o.Script == q.Script && slices.Equal(o.Choices, q.Choices) && o.Right == q.Right
-		})
+		return slices.ContainsFunc(settled, func(o timeline.Question) bool { return q.SettledBy(&o) })
 	})
 }
 
