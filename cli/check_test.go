@@ -285,7 +285,7 @@ expect:
 `
 	for step, want := range map[string]string{
 		"within: 9s": `under setnx it is asked at 0s, while its answer is about 12.004s; under setpx-lua it is asked at 0s, while its answer is about 13.006s. Leave it out, or write "then": the moment is put before the question. By then: B has finished.`,
-		"to: work":   `Write "then", as the instant is put before it. By then: under setnx B has finished; under setpx-lua B is at work.`,
+		"to: work":   `Leave it out, or write "then": the moment is put before the question. By then: under setnx B has finished; under setpx-lua B is at work.`,
 	} {
 		if err := os.WriteFile(script, []byte(strings.Replace(text, "STEP", step, 1)), 0o600); err != nil {
 			t.Fatal(err)
@@ -339,12 +339,12 @@ expect:
 		return run(t, "", "check", script, playlist)
 	}
 	for _, words := range []string{"A wakes up and goes on.", "If A deletes without a look, B's record goes."} {
-		if out, errs, status := check(words); status != 0 || errs != "" || strings.Contains(out, "~") {
+		if out, errs, status := check(words); status != 0 || errs != "" || strings.Contains(out, "no program can tell") {
 			t.Errorf("%q tells no outcome, exit status %d\n%s%s", words, status, out, errs)
 		}
 	}
 	out, errs, status := check("A's release removes B's record.")
-	if status != 0 || errs != "" || strings.Count(out, "~ ") != 1 {
+	if status != 0 || errs != "" || strings.Count(out, "~ no program can tell") != 1 {
 		t.Errorf("exit status %d\n%s%s", status, out, errs)
 	}
 	for _, want := range []string{
