@@ -57,7 +57,7 @@ func TestTemplateTellsWorkFromItsRead(t *testing.T) {
 	must(t, "", "new", path)
 	text := content(t, path)
 	if said := strings.Join(strings.Fields(strings.ReplaceAll(text, "#", "")), " "); !strings.Contains(said, `and has read nothing yet; at "read" it has read, and has yet to write.`) ||
-		!strings.Contains(said, `B stops with the lock, before its read`) || !strings.Contains(said, `A verdict lists all codes that are to occur: a run with one more or one fewer is not as expected.`) {
+		!strings.Contains(said, `B stops with the lock, before its read`) || !strings.Contains(said, `in its place lists all codes: a run with one more or one fewer is not as expected.`) {
 		t.Error(text)
 	}
 	for position, read := range map[string]bool{"work": false, "read": true, "after work first": true} {
