@@ -182,6 +182,41 @@ func TestCheckPlaylist(t *testing.T) {
 	}
 }
 
+// TestCheckComparesServers: words about servers are listed where other servers store the record under another lock, and a fault that can't be
+// made under a lock is said beside the verdict.
+func TestCheckComparesServers(t *testing.T) {
+	folder := t.TempDir()
+	list, script := filepath.Join(folder, "talk.txt"), filepath.Join(folder, "my.yaml")
+	const text = `title: Failover
+setup: {replicas: 2, lag: 20ms, retry: {tries: 1}}
+script:
+  - say: A asks for the lock.
+  - {run: A, to: work}
+  - say: The master dies before any replica knows of it.
+  - down: n1
+  - failover: {to: n1r1}
+  - {run: B, to: work}
+expect:
+  - {verdict: [SW, DG, OV], under: [setpx-lua], because: x}
+  - {verdict: ok, under: [setpx-wait, redlock], because: x}
+`
+	for path, text := range map[string]string{script: text, list: "setpx-lua my.yaml\nsetpx-wait my.yaml\nredlock my.yaml\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, errs, status := run(t, "", "check", list)
+	for _, want := range []string{
+		"      setpx-lua: so far: A holds the lock; servers n1, n1r1 and n1r2; record on n1; B has the lock",
+		"      setpx-wait: so far: A holds the lock; servers n1, n1r1 and n1r2; record on n1, n1r1 and n1r2; B has been refused",
+		"    !! at 10ms: Not made under redlock: failover: there is no node \"n1r1\"\n",
+	} {
+		if status != 0 || !strings.Contains(out, want) {
+			t.Errorf("exit status %d, no %q in\n%s%s", status, want, out, errs)
+		}
+	}
+}
+
 // TestCheckSeveral: several files and the scripts and playlists of folders are checked, counted at the end, and the worst is the exit status.
 func TestCheckSeveral(t *testing.T) {
 	folder := t.TempDir()

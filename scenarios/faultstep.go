@@ -268,11 +268,11 @@ type faultAction struct {
 func (a faultAction) do(r *runner) error {
 	faults, missing, err := a.faults(r)
 	if missing != nil {
-		r.missed("%s", missing)
+		r.unmade(missing)
 	}
 	for _, f := range faults {
 		if err := r.w.Inject(f); err != nil && !a.refused(r, f) {
-			r.missed("%s: %s", a.step.Spec.Word, err)
+			r.unmade(fmt.Errorf("%s: %w", a.step.Spec.Word, err))
 		}
 	}
 	return err

@@ -396,6 +396,8 @@ func rest(entries []entry, known map[string]func(value) error) error {
 		switch read, is := known[e.key]; {
 		case is:
 			err = both(err, read(e.value))
+		case e.key == "under":
+			err = both(err, e.at.errorf("a step is made under every lock, and has no effect where a lock has no use for it: \"under\" belongs to \"say\" and \"ask\""))
 		case len(known) == 0:
 			err = both(err, e.at.errorf("unknown key %q: this step has no further keys", suggest.Clip(e.key)))
 		default:

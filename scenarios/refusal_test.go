@@ -89,6 +89,7 @@ var refusals = []struct{ name, yaml, want string }{
 	{"two steps in one", in("  - say: a\n    run: A\n"), `4: "say" and "run" are two steps: each begins with a dash of its own`},
 	{"unknown key of a step", in("  - run: A\n    too: work\n"), `4: unknown key "too"; did you mean "to"?`},
 	{"a step without further keys", in("  - wait: 1s\n    by: 2s\n"), `4: unknown key "by": this step has no further keys`},
+	{"a step under a lock", in("  - wait: 1s\n    under: [setnx]\n"), `4: a step is made under every lock, and has no effect where a lock has no use for it: "under" belongs to "say" and "ask"`},
 	{"a pause with a duration", in("  - pause: A\n    for: 20s\n"), `4: "pause" has no "for": it lasts until the client is resumed, or run by name; as a step of its own, "wait: 20s" lets time pass`},
 	{"a cut with half a duration", in("  - cut: {client: A}\n    for: a while\n"), `4: "cut" has no "for": it lasts until a "heal"; as a step of its own, "wait: 10s" lets time pass`},
 	{"pause nobody", in("  - pause:\n  - say: b\n"), `3: "pause" is empty: it needs a client's name`},

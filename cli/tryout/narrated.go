@@ -22,6 +22,9 @@ type passage struct {
 // does, which is the same under all.
 var tellsOutcome = regexp.MustCompile(`(?i)\b(gets?|got|takes?|took|has|have|had|holds?|keeps?|kept|still|refus\w+|delet\w+|remov\w+|lose[sd]?|losing|lost|overwr\w+|stor(es?|ed)|writes?|wrote|written|fail\w*|succe\w+|break\w*|broke\w*|frees?|freed|enters?|entered|both|two|nobody|nothing|no|none|own|wrong\w*|late|stale|safe\w*|damag\w+|destroy\w*|belong\w*|surviv\w+|withst\w+|gone|with(out|in))\b`)
 
+// tellsServers matches words that tell of servers: which there are depends on the lock.
+var tellsServers = regexp.MustCompile(`(?i)\b(masters?|replicas?|servers?|nodes?|slaves?|primar(y|ies))\b`)
+
 // risky reports whether words may be false under some lock: they tell an outcome, and not only of a case in which it is so.
 func risky(words string) bool {
 	return tellsOutcome.MatchString(words) && !strings.HasPrefix(words, "If ")
@@ -32,7 +35,8 @@ func passages(s *scenarios.Scenario, t *trace.Trace) (all []passage) {
 	run := timeline.New(t)
 	for i := range t.Notes {
 		n := &t.Notes[i]
-		if n.Kind != trace.NoteSay || !risky(n.Prose()) {
+		servers := tellsServers.MatchString(n.Prose())
+		if n.Kind != trace.NoteSay || !risky(n.Prose()) && !servers {
 			continue
 		}
 		end := run.Last()
@@ -42,9 +46,27 @@ func passages(s *scenarios.Scenario, t *trace.Trace) (all []passage) {
 				break
 			}
 		}
-		all = append(all, passage{s.NoteAt(n.Index), n.Prose(), t.Strategy, happening(run, run.Before(n.Seq), end)})
+		at := run.Before(n.Seq)
+		p := passage{s.NoteAt(n.Index), n.Prose(), t.Strategy, append([]string{"so far: " + standing(run, at, servers)}, happening(run, at, end)...)}
+		all = append(all, p)
 	}
 	return all
+}
+
+// standing is who holds the lock at a position and, for words that tell of servers, which there are and which of them store its record.
+func standing(run *timeline.Timeline, pos int, servers bool) string {
+	state := run.StateAt(pos)
+	text, _, _ := strings.Cut(strings.TrimSuffix(run.Holders(state), "."), "; its lease ends") // some locks let less than the TTL count
+	if !servers {
+		return text
+	}
+	var stored []string
+	for i, node := range run.Nodes {
+		if state.LockRecord(i) != nil {
+			stored = append(stored, node)
+		}
+	}
+	return fmt.Sprintf("%s; servers %s; record on %s", text, trace.List(run.Nodes), either(trace.List(stored), "none"))
 }
 
 // happening is what becomes of the lock and of the resource between two positions, as far as an author's words may tell of it.
@@ -117,7 +139,7 @@ func compared(all []passage, listed Listed) (text string) {
 	if text == "" {
 		return ""
 	}
-	return "  ~ no program can tell whether words are true. What happens after these differs between the locks:\n" + text +
+	return "  ~ no program can tell whether words are true. Who holds the lock where these are told, or what happens after them, differs between the locks:\n" + text +
 		"    Read them: if they are true under each lock, nothing is to be done. Else put the words under the locks of which they are true: \"under: [" + all[0].lock + "]\" below the \"say\".\n" +
-		"    Words that aren't listed were not compared with what has happened before them: read these, too.\n"
+		"    Words that aren't listed are told where the clients and the records stand alike, and the same happens after them.\n"
 }

@@ -227,7 +227,7 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string) (outcome,
 	if s.Path() == "" {
 		return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict), met: met}, nil
 	}
-	lines, breaks := moreReplicas(s, st), ""
+	lines, warnings, held := moreReplicas(s, st), "", false
 	for i := range t.Notes {
 		n := &t.Notes[i]
 		if n.Kind != trace.NoteMissed {
@@ -237,8 +237,9 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string) (outcome,
 		if n.About == "refused" {
 			text += " That is no error: it is what this lock does here."
 		}
-		if n.About == "wait" && len(t.Violations) > 0 { // a run that is to praise a lock may be spoilt by that, in front of a class
-			breaks += "    !! " + text + "\n"
+		why := n.About == "wait" && len(t.Violations) > 0 // a run that is to praise a lock may be spoilt by that, in front of a class
+		if held = held || why; why || n.About == trace.Unmade {
+			warnings += "    !! " + text + "\n"
 			continue
 		}
 		lines = append(lines, text)
@@ -249,12 +250,12 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string) (outcome,
 		}
 	}
 	if steps := t.Missed(); steps > 0 { // an ok of a run in which the fault did not happen is no praise
-		verdict += fmt.Sprintf("; but %d of the script's steps had no effect, or another than they ask for", steps)
+		verdict += fmt.Sprintf("; but %d of the script's steps did not do what the script asks for", steps)
 	}
-	if breaks != "" {
+	if held {
 		verdict += "; but a step of the script may be why, and not the lock"
 	}
-	return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict) + breaks + notes(lines, "    "), met: met, verdict: t.Verdict(), asked: lates(s, t), words: passages(s, t), questions: ofScript(t)}, nil
+	return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict) + warnings + notes(lines, "    "), met: met, verdict: t.Verdict(), asked: lates(s, t), words: passages(s, t), questions: ofScript(t)}, nil
 }
 
 // withstood says of a lock that has broken nothing where else it does: see [scenarios.Scenario.Elsewhere].

@@ -95,7 +95,7 @@ var Questions = [3]Question{
 			accepts:   []acceptance{{codes: trace.Verdict{trace.DG}, scenarios: []string{eviction, jump}, fits: fences}}, // the counter of tokens stays, so that a late write is refused
 			scenarios: []string{minted, "pause-replies-in-flight"}},
 	}},
-	{Name: "servers", Text: "Redis has", Hint: "Only with replicas can a failover lose the lock: they hear of it later.", Answers: []Answer{
+	{Name: "servers", Text: "Redis has", Hint: "Only with replicas can a failover lose the lock: they get its record later.", Answers: []Answer{
 		{Name: "one", Text: "one server", Example: "a Redis without replicas; while it is down, nobody gets the lock",
 			fits:    func(s strategies.Strategy) bool { return s.Nodes == 1 && s.Replicas == 0 },
 			remedy:  "keep the lock on a server without replicas (while that is down, nobody gets it)",

@@ -52,9 +52,12 @@ type Note struct {
 	Index int
 	// Answer is the computed answer of a question, and About what that is about: the holders,
 	// the record, or the verdict. A note that a question is asked before its place has the question's About;
-	// one that a thread stood still through a step that waits, "wait".
+	// one that a thread stood still through a step that waits, "wait"; one that a fault was not made, [Unmade].
 	Answer, About string
 }
+
+// Unmade is what a note is about that tells that a fault of a script was not made under this strategy.
+const Unmade = "unmade"
 
 // NoteKind is the purpose of a note.
 type NoteKind uint8
@@ -261,7 +264,7 @@ func (t *Trace) plainFooter(b *strings.Builder) {
 	if text, _ := t.Expectation(); text != "" {
 		fmt.Fprintf(b, "%s\n", text)
 		if steps := t.Missed(); steps > 0 {
-			fmt.Fprintf(b, "missed    %d of the script's steps had no effect, or another than they ask for: marked %s\n", steps, noteMarks[NoteMissed])
+			fmt.Fprintf(b, "missed    %d of the script's steps did not do what the script asks for: marked %s\n", steps, noteMarks[NoteMissed])
 		}
 	}
 	if t.Workload == Cache {
@@ -295,7 +298,7 @@ func (t *Trace) Fared(client int) string {
 // Missed counts the steps of a script that this strategy made impossible.
 func (t *Trace) Missed() (steps int) {
 	for i := range t.Notes {
-		if n := &t.Notes[i]; n.Kind == NoteMissed && n.About == "" {
+		if n := &t.Notes[i]; n.Kind == NoteMissed && (n.About == "" || n.About == Unmade) {
 			steps++
 		}
 	}

@@ -347,7 +347,7 @@ func (d *Decide) FooterKeys() []key.Binding {
 	case d.at >= questions:
 		keys, back = []key.Binding{screen.As(k.Enter, "play the run"), screen.Pair(k.Up, k.Down, "run")}, screen.As(back, "the questions")
 	case asked == 0 && len(d.listed) > 0 && d.fresh:
-		keys = append(keys, screen.Bind(k.Enter.Help().Key+" twice", "the runs", k.Enter.Keys()...))
+		keys = append(keys, screen.Bind(k.Enter.Help().Key+" "+k.Enter.Help().Key, "the runs", k.Enter.Keys()...))
 	case asked == 0 && len(d.listed) > 0:
 		keys = append(keys, screen.As(k.Enter, "the runs"))
 	case asked > 0 && d.given[d.at]:

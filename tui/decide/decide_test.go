@@ -341,7 +341,7 @@ func TestNoAnswerIsTakenForGranted(t *testing.T) {
 		a.Press("left")
 		a.View()
 		was := d.answers
-		if v := a.View(); !strings.Contains(v, "enter twice the runs") {
+		if v := a.View(); !strings.Contains(v, "enter enter the runs") {
 			t.Errorf("%v: the footer doesn't say what enter does:\n%s", size, v)
 		}
 		if a.Press("enter"); d.at != 2 || !strings.Contains(a.View(), "Use setpx-lua") || !strings.Contains(a.View(), "this is the advice") || !strings.Contains(a.View(), "enter the runs") {
@@ -375,7 +375,7 @@ func TestArrowsAnswerOneQuestion(t *testing.T) {
 			t.Errorf("%v: enter goes to %d, and 1 is open", size, d.at)
 		}
 		a.Press("right")
-		if v := a.View(); !strings.Contains(v, "enter twice the runs") || d.at != 1 {
+		if v := a.View(); !strings.Contains(v, "enter enter the runs") || d.at != 1 {
 			t.Errorf("%v: with all answers, at %d:\n%s", size, d.at, v)
 		}
 		a.Press("enter enter")
@@ -925,7 +925,7 @@ func TestReasonsBeginInOneColumn(t *testing.T) {
 
 // The least window has room for what the signs of the runs mean: where a key makes the lock enough, what they mean without it.
 func TestSignsAreExplained(t *testing.T) {
-	for keys, whose := range map[string]string{"home 1 down 1 down 1": "by your answers: ✓ ok  ~ not forbidden  ✗ forbidden", "home 2 down 1 down 1": "✓ ok  ~ not forbidden  ✗ needs the idempotency key"} {
+	for keys, whose := range map[string]string{"home 1 down 1 down 1": "by your answers: ✓ ok  ~ tolerable  ✗ forbidden", "home 2 down 1 down 1": "✓ ok  ~ tolerable  ✗ needs the idempotency key"} {
 		a, _ := open(t, 80, 24)
 		a.Press(keys)
 		if v := a.View(); !strings.Contains(v, whose) || strings.Contains(v, "Your answers: nothing forbidden in ") != strings.HasPrefix(keys, "home 1") {

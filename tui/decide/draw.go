@@ -133,7 +133,7 @@ func (d *Decide) drawText(c *draw.Canvas, r draw.Rectangle, lines []draw.Line) {
 // Where a lock is recommended with an idempotency key, that is what most of the forbidden ones need.
 func (d *Decide) drawSigns(c *draw.Canvas, r draw.Rectangle, taken int, cured bool) {
 	g := &d.Theme.Glyphs
-	signs := draw.Either(cured, "", "by your answers: ") + g.Granted + " ok  " + g.Mild + " not forbidden  " + g.Bad + " " + draw.Either(cured, "needs the idempotency key", "forbidden")
+	signs := draw.Either(cured, "", "by your answers: ") + g.Granted + " ok  " + g.Mild + " tolerable  " + g.Bad + " " + draw.Either(cured, "needs the idempotency key", "forbidden")
 	codes := ""
 	for _, c := range d.codes() {
 		if more := fmt.Sprintf("%s %s  ", c, c.Name()); taken+draw.Width(codes+more+signs)+1 < r.W {

@@ -237,7 +237,7 @@ func (s *Game) lease() string {
 	case s.cfg.Strategy.NoTTL:
 		return " Records don't expire."
 	case s.goal == trace.PD:
-		return " Expiry: " + ttl + ", once set."
+		return " The TTL is " + ttl + "."
 	case (s.goal == trace.FN || s.goal == trace.FR) && faults == explore.Budget{}:
 		return ""
 	}

@@ -107,7 +107,7 @@ func TestRulesAreInWords(t *testing.T) {
 		case s.cfg.Strategy.NoTTL:
 			lease = "Records don't expire."
 		case l.Goal == trace.PD:
-			lease = "Expiry: 12s, once set."
+			lease = "The TTL is 12s."
 		case l.Faults == explore.Duplicate, l.Faults == explore.ReplyLost:
 			lease = "" // what is sought takes no time
 			if strings.Contains(v, "12s") {

@@ -318,7 +318,7 @@ func (p *Player) DrawStatus(c *draw.Canvas, r draw.Rectangle) {
 	}
 	l, band := pane.Holders(p.Run, p.Pos, p.State, r.W-min(p.plan.Wall.W, 1))        // a column of air beside the wall
 	if p.quiz.MoreAnswers(p.Pos) && band == draw.Plain && p.Run.Clash(p.Pos) == "" { // it may be the answer
-		l = draw.Line{draw.Text("Another question is answered here: "+p.Keys.Enter.Help().Key+" goes on.", draw.Dim)}
+		l = draw.Line{draw.Text(" Another question is answered here: "+p.Keys.Enter.Help().Key+" goes on.", draw.Dim)}
 	}
 	if r.H == 1 { // the event is in the diagram
 		event = nil

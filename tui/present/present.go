@@ -105,11 +105,11 @@ func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 		p.scroll++
 		return nil, screen.Outcome{}
 	}
-	scrolled := p.scroll
+	scrolled, asked := p.scroll, leaving || p.ended()
 	p.scroll = 0
 	switch {
 	case key.Matches(k, p.Keys.Close):
-		return nil, p.leave(leaving, scrolled)
+		return nil, p.leave(asked, scrolled)
 	case key.Matches(k, p.Keys.Enter, p.Keys.Play, p.Keys.PageDown, p.Keys.Next):
 		return p.readOn(scrolled), screen.Outcome{}
 	case key.Matches(k, p.Keys.PageUp, p.Keys.Undo, p.Keys.Previous):
@@ -137,12 +137,12 @@ func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 	return nil, screen.Outcome{}
 }
 
-// leave goes back to the diagram or closes the presentation, about which it asks first in the middle of a playlist: a room waits, and
-// no one key undoes the way here.
+// leave goes back to the diagram or closes the presentation, about which it asks first in the middle of a playlist, unless it has: a
+// room waits, and no one key undoes the way here.
 func (p *Present) leave(asked bool, scrolled int) (out screen.Outcome) {
 	switch {
 	case p.LeaveEvidence(), p.LeaveView():
-	case !asked && !p.ended() && p.at+p.Pos > 0:
+	case !asked && p.at+p.Pos > 0:
 		p.leaving, p.scroll = true, scrolled
 		p.Notice = p.Keys.Close.Help().Key + " again ends the presentation, in the middle of it."
 	default:

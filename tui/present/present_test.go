@@ -835,6 +835,26 @@ func TestTheEndStays(t *testing.T) {
 			t.Fatalf("the end is gone:\n%s", a.View())
 		}
 	}
+	if _, out := p.Update(tuitest.KeyMsg("esc")); !out.Close {
+		t.Errorf("esc is said to close it:\n%s", a.View())
+	}
+}
+
+// A class is told that a fault of the script isn't made under a lock: it would take the run for one with that fault.
+func TestUnmadeFaultIsTold(t *testing.T) {
+	const talk = "title: x\nsetup: {replicas: 1}\nscript:\n  - {run: A, to: work}\n  - failover: {to: n1r1}\n  - say: B asks.\n  - {run: B, to: work}\n"
+	for lock, told := range map[string]bool{"redlock": true, "setpx-lua": false} {
+		_, p := openOwn(t, talk, lock)
+		a := tuitest.Open(t, 120, 40, p.App, p, nil)
+		said := false
+		for n := 0; !p.ended() && n < 50; n++ {
+			said = said || strings.Contains(a.View(), `Not made under redlock: failover: there is no node "n1r1"`)
+			a.Press("enter")
+		}
+		if said != told {
+			t.Errorf("%s: told %t\n%s", lock, said, a.View())
+		}
+	}
 }
 
 // A class is told that the script has changed, also if the verdict is the same; the place is kept by its words, and

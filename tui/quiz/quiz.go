@@ -187,9 +187,14 @@ func (z *Quiz) Said(pos int) []trace.Note {
 // room not what was in progress before a violation, as it sees what has come of it.
 func (z *Quiz) Told(pos int, class bool) []trace.Note {
 	return slices.DeleteFunc(slices.Clone(z.Said(pos)), func(n trace.Note) bool {
-		return n.Kind == trace.NoteAsk && n.Answer != "" || n.Kind == trace.NoteMissed && class ||
+		return n.Kind == trace.NoteAsk && n.Answer != "" || hidden(&n, class) ||
 			n.Kind == trace.NoteSay && z.stays && z.broken(z.run.Before(n.Seq), pos)
 	})
+}
+
+// hidden reports whether a note is for the author of a script, and not for a class: that a fault was not made is for both.
+func hidden(n *trace.Note, class bool) bool {
+	return n.Kind == trace.NoteMissed && class && n.About != trace.Unmade
 }
 
 // GoOn has the reader go on at a position, which gives up the question at hand. It reports whether there is more to tell at the
@@ -402,7 +407,7 @@ func (z *Quiz) silent(pos int, class bool, answered func(*timeline.Question) boo
 		return q.Until == pos && answered(&q) || q.Script && q.Said == pos && !(z.early(&q) && answered(&q)) // see Judge
 	})
 	return !judged && !slices.ContainsFunc(z.run.Said(pos), func(n trace.Note) bool {
-		return !(n.Kind == trace.NoteMissed && class || n.Kind == trace.NoteAsk && n.Answer != "")
+		return !(hidden(&n, class) || n.Kind == trace.NoteAsk && n.Answer != "")
 	})
 }
 
