@@ -209,7 +209,7 @@ expect:
 	for _, want := range []string{
 		"      setpx-lua: so far: A holds the lock; servers n1, n1r1 and n1r2; record on n1; B has the lock",
 		"      setpx-wait: so far: A holds the lock; servers n1, n1r1 and n1r2; record on n1, n1r1 and n1r2; B has been refused",
-		"    !! at 10ms: Not made under redlock: failover: there is no node \"n1r1\"\n",
+		"    !! at 10ms: Not made as written under redlock: failover: there is no node \"n1r1\"\n",
 	} {
 		if status != 0 || !strings.Contains(out, want) {
 			t.Errorf("exit status %d, no %q in\n%s%s", status, want, out, errs)

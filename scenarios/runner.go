@@ -286,7 +286,9 @@ func (r *runner) missed(format string, args ...any) { r.aside("", format, args..
 
 // unmade notes that a fault was not made under this strategy: whoever is shown the run, and not its author alone, would take it for a run
 // with that fault.
-func (r *runner) unmade(why error) { r.aside(trace.Unmade, "Not made under %s: %s", r.cfg.Strategy.Name, why) }
+func (r *runner) unmade(why error) {
+	r.aside(trace.Unmade, "Not made as written under %s: %s", r.cfg.Strategy.Name, why)
+}
 
 // aside notes something for the author of a script that is not built in.
 func (r *runner) aside(about, format string, args ...any) {

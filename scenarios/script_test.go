@@ -438,7 +438,11 @@ func TestMissedSteps(t *testing.T) {
 	} {
 		t.Run(tt.strategy+"/"+tt.step, func(t *testing.T) {
 			tr := mustRun(t, script(t, in("  - "+tt.step+"\n  - say: and so on\n")), tt.strategy)
-			equal(t, "said", missed(tr), tt.said...)
+			var said []string
+			for _, why := range tt.said {
+				said = append(said, "Not made as written under "+tt.strategy+": "+why)
+			}
+			equal(t, "said", missed(tr), said...)
 			equal(t, "happened", of(tr, trace.KindDown, trace.KindUp, trace.KindNetwork, trace.KindNodeStep, trace.KindCrash, trace.KindWallStep), tt.happened...)
 			if last := tr.Notes[len(tr.Notes)-1]; last.Text != "and so on" {
 				t.Errorf("the script ended with %q", last.Text)
