@@ -141,5 +141,5 @@ func compared(all []passage, listed Listed) (text string) {
 	}
 	return "  ~ no program can tell whether words are true. Who holds the lock where these are told, or what happens after them, differs between the locks:\n" + text +
 		"    Read them: if they are true under each lock, nothing is to be done. Else put the words under the locks of which they are true: \"under: [" + all[0].lock + "]\" below the \"say\".\n" +
-		"    Words that aren't listed are told where the clients and the records stand alike, and the same happens after them.\n"
+		"    Not listed: words where the lock stands alike under each lock and the same happens after them; and words that tell no outcome, as far as a list of verbs goes (gets, has, fails and the like).\n"
 }
