@@ -47,8 +47,8 @@ func passages(s *scenarios.Scenario, t *trace.Trace) (all []passage) {
 			}
 		}
 		at := run.Before(n.Seq)
-		p := passage{s.NoteAt(n.Index), n.Prose(), t.Strategy, append([]string{"so far: " + standing(run, at, servers)}, happening(run, at, end)...)}
-		all = append(all, p)
+		happens := append([]string{"so far: " + standing(run, at, servers)}, happening(run, at, end)...)
+		all = append(all, passage{s.NoteAt(n.Index), n.Prose(), t.Strategy, happens})
 	}
 	return all
 }

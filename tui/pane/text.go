@@ -171,7 +171,7 @@ func happening(b *timeline.Breach, room int) string {
 }
 
 // unbroken names several believers who break nothing, and says by which rule: the leases of two would have to be live, or two be
-// at work, which has room in wide windows. Who alone has a live lease has got the lock rightly.
+// at work, which has room in wide windows.
 func unbroken(r *timeline.Timeline, s *trace.State, pos, width int) string {
 	var believers, live, over []string
 	working := "nobody is"
@@ -198,8 +198,8 @@ func unbroken(r *timeline.Timeline, s *trace.State, pos, width int) string {
 	case 1:
 		said += ", as " + trace.List(over) + draw.Either(len(over) == 1, " lease is over", " leases are over")
 		and = ", and "
-		if rightly := said + "; " + live[0] + " holds it rightly"; draw.Width(rightly) < width {
-			said = rightly
+		if whole := said + "; " + live[0] + "'s is live"; draw.Width(whole) < width {
+			said = whole
 		}
 	default: // no two of one lock
 		return said + "."
