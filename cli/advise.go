@@ -154,7 +154,7 @@ func writeAdvice(out io.Writer, d advice.Advice, outcome advice.Outcome) error {
 	}
 	for i := range rest.Shown {
 		if k := d.Kind(&rest.Shown[i]); i == 0 || k != d.Kind(&rest.Shown[i-1]) {
-			fmt.Fprintf(&b, "\nNo question is about these: %s\n", k.Text())
+			fmt.Fprintf(&b, "\nOther runs: %s\n", k.Text())
 		}
 		writeRun(&b, &rest.Shown[i])
 	}
@@ -177,7 +177,7 @@ func writeConditions(b *strings.Builder, d *advice.Advice, others []advice.Run) 
 	if len(numbers) == 0 {
 		return
 	}
-	b.WriteString("\nConditions of the claims, which are tested, and not proved\n")
+	b.WriteString("\nConditions of the claims\n")
 	for _, n := range numbers {
 		for _, assumed := range claims.All[n-1].Assumptions {
 			b.WriteString(wrap("  -", 4, fmt.Sprintf("%s (claim %d)", assumed.Text, n)))

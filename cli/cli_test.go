@@ -334,9 +334,9 @@ func TestExplainFindsWhatElseHasAName(t *testing.T) {
 			t.Errorf("explain %s: %s", name, text)
 		}
 	}
-	last := -1 // what a name means, how that fails, what the program shows of it, and how a script says it
+	last := -1 // how a script says it, to be copied; what the name means, how that fails, and what the program shows of it
 	text := must(t, "", "explain", "crash")
-	for _, want := range []string{"crash: the end of a process", "\nA holder dies", "\nWhat each lock does there: lockstep explain crash-holding;", "\ncrash: a step of a script"} {
+	for _, want := range []string{"crash: a step of a script", "\n    - crash: ", "\n  crash: ", "\ncrash: the end of a process", "\nA holder dies", "\nWhat each lock does there: lockstep explain crash-holding;"} {
 		if at := strings.Index(text, want); at <= last {
 			t.Errorf("explain crash: %q is at %d, after something at %d:\n%s", want, at, last, text)
 		} else {

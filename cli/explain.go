@@ -14,6 +14,7 @@ import (
 	"lockstep/docs/failures"
 	"lockstep/docs/sources"
 	"lockstep/scenarios"
+	"lockstep/scenarios/reference"
 	"lockstep/scenarios/sample"
 	"lockstep/sim/claims"
 	"lockstep/sim/explore/report"
@@ -242,6 +243,11 @@ func explainSign(name string) (texts []string) {
 // explain tells of everything with that name: a scenario and a page may share one.
 func explain(name string) (string, error) {
 	var texts []string
+	script := explainScript(strings.ToLower(name))
+	step := script != "" && reference.Step(strings.ToLower(name))
+	if step { // the line to copy comes first
+		texts = append(texts, script)
+	}
 	code, isCode := codeOf(name)
 	if isCode {
 		text, err := explainCode(code)
@@ -250,14 +256,14 @@ func explain(name string) (string, error) {
 		}
 		texts = append(texts, text)
 	}
+	if w, is := trace.Lookup(name); is { // what it means comes before how it fails
+		texts = append(texts, explainWord(w))
+	}
 	if st, err := scenarios.FindStrategy(name); err == nil {
 		texts = append(texts, explainLock(st))
 	}
 	if i := slices.Index(scenarios.Names(), name); i >= 0 {
 		texts = append(texts, explainScenario(scenarios.All()[i]))
-	}
-	if w, is := trace.Lookup(name); is { // what it means comes before how it fails and how a script says it
-		texts = append(texts, explainWord(w))
 	}
 	for _, p := range failures.Pages() {
 		if p.Name == name && !(isCode && p.IsAbout(code.Name())) && !slices.Contains(scenarios.Names(), name) { // those have its text
@@ -267,8 +273,8 @@ func explain(name string) (string, error) {
 	if name == "glossary" {
 		texts = append(texts, glossary())
 	}
-	if text := explainScript(strings.ToLower(name)); text != "" {
-		texts = append(texts, text)
+	if script != "" && !step {
+		texts = append(texts, script)
 	}
 	about, err := explainClaims(name)
 	if err != nil {
@@ -298,7 +304,7 @@ func explainCode(code trace.Code) (string, error) {
 	if !code.Failure() {
 		counts = "It is reported, and does not count against a lock."
 	}
-	fmt.Fprintf(&b, "%s  %s\n\n%s", code, code.Name(), unlabelled(sentence(code.Meaning())+" "+counts))
+	fmt.Fprintf(&b, "%s (%s)\n\n%s", trace.Capital(code.Name()), code, unlabelled(sentence(code.Meaning())+" "+counts))
 	pages := failures.Showing(code.String())
 	if i := slices.IndexFunc(pages, func(p failures.Page) bool { return p.IsAbout(code.Name()) }); i >= 0 {
 		fmt.Fprintf(&b, "\n%s\n%s", unlabelled(pages[i].Intro), wrap("Remedy:", 2, pages[i].Remedy))

@@ -84,7 +84,7 @@ func meaning(r docs.Row) string {
 	return fmt.Sprintf("%s (default: %s)", text, r.Default)
 }
 
-// explainKey is a step, a setting or a position, with an example from the first built-in script that has it.
+// explainKey is a step, a setting or a position: first an example from the first built-in script that has it, to copy, then what it means.
 func explainKey(key string) string {
 	var b strings.Builder
 	for table := range docs.Tables {
@@ -97,13 +97,13 @@ func explainKey(key string) string {
 				b.WriteString("\n")
 			}
 			if first {
-				fmt.Fprintf(&b, "%s: %s\n", key, t.Row)
+				fmt.Fprintf(&b, "%s: %s%s", key, t.Row, reference.Example(table, key))
 			}
 			first = false
-			b.WriteString(wrap("  "+r.Use+"  ", 6, meaning(r)))
-		}
-		if !first {
-			b.WriteString(reference.Example(table, key))
+			fmt.Fprintf(&b, "\n  %s\n", r.Use)
+			for i, text := range reference.Paragraphs(meaning(r)) {
+				b.WriteString(strings.Repeat("\n", min(i, 1)) + wrap("     ", 6, text))
+			}
 		}
 	}
 	return b.String()

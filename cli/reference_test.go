@@ -39,7 +39,7 @@ func TestScriptReference(t *testing.T) {
 					t.Errorf("no %q in\n%s", r.Use, in)
 				}
 			}
-			_, shown, found := strings.Cut(text, fmt.Sprintf("%s: %s\n", r.Key, docs.Reference(table).Row))
+			_, shown, found := strings.Cut(text, fmt.Sprintf("%s: %s", r.Key, docs.Reference(table).Row))
 			_, shown, is := strings.Cut(shown, "such as")
 			if !found || !is || !regexp.MustCompile(`(?m)^    .*\b`+r.Key+`\b`).MatchString(shown) {
 				t.Errorf("%s has no example:\n%s", r.Key, text)

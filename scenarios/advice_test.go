@@ -229,7 +229,7 @@ func TestUnspokenAgreesWithTheRuns(t *testing.T) {
 			t.Errorf("%v: with runs to come it is said: %s", a, early)
 		}
 	}
-	if text := strings.Join((&advice.Advice{}).Unspoken(&advice.Rest{Made: 5}, outcome, nil, true), " "); text != "None of the 5 runs that no question is about shows what your answers forbid, either." {
+	if text := strings.Join((&advice.Advice{}).Unspoken(&advice.Rest{Made: 5}, outcome, nil, true), " "); text != "None of the 5 other runs shows what your answers forbid, either." {
 		t.Errorf("of no runs it is said: %s", text)
 	}
 }
@@ -265,7 +265,7 @@ func expectKey(t *testing.T, d *advice.Advice, outcome advice.Outcome) {
 		}
 	}
 	saves, why := reasons[len(reasons)-1], first[2]
-	harmless, exceptions, _ := strings.Cut(saves, "With the idempotency key, doing the same thing twice then costs work and does no harm")
+	harmless, exceptions, _ := strings.Cut(saves, "With the idempotency key, doing the same thing twice does no harm")
 	covered, runs := 0, 0
 	for _, r := range append(slices.Clone(d.Runs), rest.Shown...) {
 		if !harms(d, r.Scenario, r.Strategy, r.Verdict) {
@@ -285,7 +285,7 @@ func expectKey(t *testing.T, d *advice.Advice, outcome advice.Outcome) {
 			t.Errorf("%v: of %s under %s it is said: %s", d.Answers, r.Verdict, r.Scenario, saves)
 		}
 	}
-	if covered == runs != strings.HasSuffix(saves, "so none has to be ruled out.") {
+	if covered == runs != strings.HasSuffix(saves, "so you need not prevent any of these.") {
 		t.Errorf("%v: %d of %d runs are harmless with the key: %s", d.Answers, covered, runs, saves)
 	}
 	if covered < runs {
@@ -482,7 +482,7 @@ func TestClaimsThatDoNotHoldAreSaidNotTo(t *testing.T) {
 		t.Errorf("%d claims hold, and %d don't", holds, void)
 	}
 	d := advice.Decide(advice.Answers{1, 1, 1}, strategies.All(), outcome)
-	if want := "Claim 1, by which setpx-lua shows no double grant (DG), does not hold here: it assumes that no unexpired record of the lock is lost, and a failover to a replica that has not got the lock's record breaks that."; d.Claim(1, true) != want {
+	if want := "Claim 1, that setpx-lua shows no double grant (DG), does not hold here: it assumes that no unexpired record of the lock is lost, and a failover to a replica that has not got the lock's record breaks that."; d.Claim(1, true) != want {
 		t.Errorf("%s, want %s", d.Claim(1, true), want)
 	}
 }
@@ -518,16 +518,16 @@ func TestNumbersOfRuns(t *testing.T) {
 		elsewhere, _ := failedOf(&d, rest.Shown)
 		for _, whole := range []bool{false, true} {
 			sections := d.Text(&rest, outcome, func(s string) string { return s }, whole)
-			want := fmt.Sprintf("%s alone fails in %d of the %d runs that your answers call for, by stale write (SW: a customer pays twice or a change is lost)", d.Lock.Name, failed, len(d.Runs))
+			want := fmt.Sprintf("Each run plays one mishap. Of the %d that your answers call for, %s alone fails in %d, by stale write (SW: a customer pays twice or a change is lost)", len(d.Runs), d.Lock.Name, failed)
 			if !whole {
 				want, _, _ = strings.Cut(want, ", by")
 			}
 			if d.Enough {
-				want = fmt.Sprintf("It withstands all %d runs that your answers call for", len(d.Runs))
+				want = fmt.Sprintf("Each run plays one mishap. It withstands all %d that your answers call for", len(d.Runs))
 			}
-			others := strings.Replace(fmt.Sprintf("and in %d runs of mishaps that no question is about.", len(elsewhere)), " in 1 runs of mishaps", " in 1 run of a mishap", 1)
+			others := fmt.Sprintf("; of the others, in %d. The key makes all", len(elsewhere))
 			if d.Enough {
-				others = strings.Replace(others, "and in", "and fails in", 1)
+				others = fmt.Sprintf(". It fails in %d other", len(elsewhere))
 			}
 			if len(elsewhere) == 0 {
 				others = ", and fails in no other."

@@ -146,10 +146,10 @@ func TestClaim1Assumptions(t *testing.T) {
 	const (
 		key    = "no unexpired record of the lock is lost"
 		clock  = "the server's clock does not jump forward"
-		rates  = "rates of clocks differ by less than the drift allowance"
+		rates  = "clocks differ in speed by less than the margin that the lock takes off its lease"
 		unique = "the token is unique to the acquisition"
 		touch  = "nothing but compare-and-delete and compare-and-extend touches the lock's record"
-		send   = "the deadline is the monotonic reading before the send, plus the TTL, less a drift allowance"
+		send   = "the deadline is the monotonic reading before the send, plus the TTL, less a margin for clock speeds"
 	)
 	after := func(d time.Duration, f Fault) func(*testing.T, *World) {
 		return func(t *testing.T, w *World) {
@@ -207,7 +207,7 @@ func TestClaim1Assumptions(t *testing.T) {
 			return l.Clock.Monotonic() + l.TTL - wall
 		}), "DG"},
 		{"", "counted from the send", slowReply(func(l *toyLock, sent, _ time.Duration) time.Duration { return sent + l.TTL }), "ok"},
-		{send, "without the allowance", holding(toy(toyTake, toyKeep), slowed(0.995), wait(10*time.Second+10*time.Millisecond)), "DG OV"},
+		{send, "without the margin", holding(toy(toyTake, toyKeep), slowed(0.995), wait(10*time.Second+10*time.Millisecond)), "DG OV"},
 		{"", "with it", holding(setpx, slowed(0.995), wait(10*time.Second+10*time.Millisecond)), "OV"},
 	})
 }
@@ -513,10 +513,10 @@ func TestClaim4Assumptions(t *testing.T) {
 		{"", "a token for each", cleansUp(process.UniqueTokens), "ok"},
 		{"no server's clock jumps forward", "a jump of a TTL", bare(redlock, nil, faults(NodeStep{"n3", 10 * time.Second})), "DG OV"},
 		{"", "a jump of a client's wall clock", bare(redlock, nil, faults(WallStep{"A", -time.Hour})), "ok"},
-		{"rates of clocks differ by less than the drift allowance", "a client's clock is 3% slow", bare(redlock, slowed(0.97), func(_ *testing.T, w *World) {
+		{"clocks differ in speed by less than the margin that the lock takes off its lease", "a client's clock is 3% slow", bare(redlock, slowed(0.97), func(_ *testing.T, w *World) {
 			w.Wait(10010*time.Millisecond - w.Now())
 		}), "DG OV"},
-		{"the deadline leaves a drift allowance", "a deadline of a full TTL, on a clock that is 0.5% slow", votesSlowly(0.995, quorumLock{}), "DG"},
+		{"the deadline leaves a margin for clock speeds", "a deadline of a full TTL, on a clock that is 0.5% slow", votesSlowly(0.995, quorumLock{}), "DG"},
 		{"", "a deadline with an allowance, on the same clock", votesSlowly(0.995, quorumLock{allowance: 100 * time.Millisecond}), "ok"},
 		{"", "a full TTL from the first send, on a right clock", votesSlowly(1, quorumLock{}), "ok"},
 		{early, "read after the first vote", votesSlowly(1, quorumLock{readAfter: 1}), "DG"},

@@ -88,10 +88,10 @@ var Questions = [3]Question{
 			damage:  "a customer pays twice or a change is lost",
 			forbids: trace.Verdict{trace.SW}, scenarios: []string{pastLease, "pause-after-check"}},
 	}},
-	{Name: "token", Text: "A fencing token", Hint: "A number that grows with each grant, so that a late write can be refused.", Term: true, Answers: []Answer{
-		{Name: "no", Text: "can't be checked", Example: "what you protect takes all that arrives: a provider's charge, a mail, a file", fits: func(s strategies.Strategy) bool { return !s.Fences }},
-		{Name: "yes", Text: "can be checked", Example: "what you protect refuses a number lower than one it has seen: a table in your own database, say",
-			remedy:    "have what the lock protects check a fencing token or a version (UPDATE ... WHERE version = 7)",
+	{Name: "token", Text: "What you protect can check", Hint: "A fencing token: a number that grows with each grant, to refuse late writes.", Term: true, Answers: []Answer{
+		{Name: "no", Text: "no fencing token", Example: "it takes all that arrives: a provider's charge, a mail, a file", fits: func(s strategies.Strategy) bool { return !s.Fences }},
+		{Name: "yes", Text: "a fencing token", Example: "it refuses a number lower than one it has seen: a table in your own database, say",
+			remedy:    "have what you protect check a fencing token or a version (UPDATE ... WHERE version = 7)",
 			accepts:   []acceptance{{codes: trace.Verdict{trace.DG}, scenarios: []string{eviction, jump}, fits: fences}}, // the counter of tokens stays, so that a late write is refused
 			scenarios: []string{minted, "pause-replies-in-flight"}},
 	}},

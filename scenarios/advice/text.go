@@ -123,21 +123,22 @@ func (a *Advice) price(name func(scenario string) string) string {
 
 // withstood says of a lock that is enough how many runs show that, and in how many others it fails.
 func (a *Advice) withstood(rest *Rest) string {
-	text := fmt.Sprintf("It withstands all %d runs that your answers call for", len(a.Runs))
+	text := aRun + fmt.Sprintf("It withstands all %d that your answers call for", len(a.Runs))
 	if rest.Pending > 0 {
 		return text + "."
 	}
-	failed := (&candidate{a.Lock, rest.Shown}).failed()
-	if failed == 0 {
+	switch failed := (&candidate{a.Lock, rest.Shown}).failed(); failed {
+	case 0:
 		return text + ", and fails in no other."
+	case 1:
+		return text + ". It fails in 1 other: rule out that mishap, as said above."
+	default:
+		return text + fmt.Sprintf(". It fails in %d others: rule out those mishaps, as said above.", failed)
 	}
-	return text + fmt.Sprintf(", and fails in %s.", beyond(failed))
 }
 
-// beyond are so many runs that no question is about.
-func beyond(n int) string {
-	return pick(n == 1, "1 run of a mishap that no question is about", fmt.Sprintf("%d runs of mishaps that no question is about", n))
-}
+// aRun says what the runs are that are counted.
+const aRun = "Each run plays one mishap. "
 
 // fenced is the lock with tokens that comes nearest where the resource checks them, and loses their counter in a failover: nil if there is none.
 func (a *Advice) fenced() *Rejected {
@@ -242,12 +243,12 @@ func (a *Advice) saves(rest *Rest, whole bool) string {
 		return text
 	}
 	covered, left := a.byCure(rest)
-	text += fmt.Sprintf(" It doesn't where %s. With the idempotency key, doing the same thing twice then costs work and does no harm, so ", either(a.classes(covered, whole)))
+	text += fmt.Sprintf(" It doesn't where %s. With the idempotency key, doing the same thing twice does no harm, so you ", either(a.classes(covered, whole)))
 	mishaps, _ := a.Mishaps(left)
 	if len(left) == 0 {
-		return text + "none has to be ruled out."
+		return text + "need not prevent any of these."
 	}
-	return text + fmt.Sprintf("you only have to rule out %s: nobody gets the lock then.", trace.List(mishaps))
+	return text + fmt.Sprintf("only have to rule out %s: nobody gets the lock then.", trace.List(mishaps))
 }
 
 // stuck says what has to be ruled out although the key keeps harm away: nobody gets the lock then. It is empty if there is no such mishap.
@@ -309,14 +310,19 @@ func (a *Advice) counted(rest *Rest, whole bool) string {
 		codes = append(codes, r.Broken[:min(len(r.Broken), 1)]...)
 	}
 	called, n := (&candidate{a.Lock, a.Runs}).failed(), (&candidate{a.Lock, rest.Shown}).failed()
-	text := fmt.Sprintf("%s alone fails in %d of the %d runs that your answers call for", a.Lock.Name, called, len(a.Runs))
+	text := aRun + fmt.Sprintf("Of the %d that your answers call for, %s alone fails in %d", len(a.Runs), a.Lock.Name, called)
 	if whole {
 		text += fmt.Sprintf(", by %s", a.harm(slices.Compact(codes.Sorted())))
 	}
 	if rest.Pending > 0 || n == 0 {
 		return text + "."
 	}
-	return text + fmt.Sprintf("; and in %s.", beyond(n))
+	text += fmt.Sprintf("; of the others, in %d.", n)
+	covered, left := a.byCure(rest)
+	if len(covered) == 0 || a.Cured() == "" {
+		return text
+	}
+	return text + " The key makes " + pick(len(left) == 0, "all of them harmless.", fmt.Sprintf("all but %d of them harmless.", len(left)))
 }
 
 // harm are codes with their names, and with that to which a stale write comes.
@@ -541,7 +547,7 @@ func (a *Advice) Unspoken(rest *Rest, outcome Outcome, name func(scenario string
 	case rest.Pending > 0: // what is to come, and that it changes this alone, stands above
 		return []string{"What you have to rule out isn't known yet."}
 	case len(rest.Shown) == 0:
-		return []string{fmt.Sprintf("None of the %d runs that no question is about shows what your answers forbid, either.", rest.Made)}
+		return []string{fmt.Sprintf("None of the %d other runs shows what your answers forbid, either.", rest.Made)}
 	case len(failed) > 0:
 		said = append(said, a.conditions(failed, whole))
 		if other := a.spared(failed, outcome, name); other != "" {
@@ -659,15 +665,15 @@ func (a *Advice) Claim(n int, whole bool) string {
 	}
 	switch assumed, by := a.Void(n); {
 	case assumed != "" && !whole:
-		return fmt.Sprintf("Claim %d, no %s, does not hold here: one of its conditions is broken.", n, named(never))
+		return fmt.Sprintf("Claim %d, that it shows no %s, does not hold here: one of its conditions is broken.", n, named(never))
 	case assumed != "":
-		return fmt.Sprintf("Claim %d, by which %s shows no %s, does not hold here: it assumes that %s, and %s breaks that.", n, a.Lock.Name, named(never), assumed, by)
+		return fmt.Sprintf("Claim %d, that %s shows no %s, does not hold here: it assumes that %s, and %s breaks that.", n, a.Lock.Name, named(never), assumed, by)
 	}
 	if whole {
 		return begin(n) + c.Text
 	}
 	conditions := len(c.Assumptions)
-	return fmt.Sprintf("Claim %d: no %s, on %d %s.", n, named(never), conditions, pick(conditions == 1, "condition", "conditions"))
+	return fmt.Sprintf("Claim %d: %s shows no %s while %d %s.", n, a.Lock.Name, named(never), conditions, pick(conditions == 1, "condition holds", "conditions hold"))
 }
 
 // ClaimText is a claim with all of its conditions, or, where one of these is broken here, as [Advice.Claim] has it. It begins with

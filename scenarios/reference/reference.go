@@ -25,7 +25,7 @@ var uses = [docs.Tables]string{
 var parts = [docs.Tables][]string{docs.Setup: {"setup"}, docs.Client: {"setup", "variants"}, docs.Steps: {"script"}, docs.Positions: {"script"}}
 
 // Example is a part of the first built-in script that has a key, or the key as it can be
-// written, in lines with an introduction. It is empty if there is neither. The table is one of package docs.
+// written, in lines that go on from a heading. They are none but the heading's end if there is neither. The table is one of package docs.
 func Example(table int, key string) string {
 	use := regexp.MustCompile(fmt.Sprintf(uses[table], key))
 	for _, s := range scenarios.All() {
@@ -43,7 +43,7 @@ func Example(table int, key string) string {
 					from--
 				}
 			}
-			return fmt.Sprintf("\n  such as, in %s:\n\n%s", s.Name, excerpt(lines[from:], i-from+1))
+			return fmt.Sprintf(", such as in %s:\n\n%s", s.Name, excerpt(lines[from:], i-from+1))
 		}
 	}
 	var b strings.Builder
@@ -51,9 +51,46 @@ func Example(table int, key string) string {
 		fmt.Fprintf(&b, "    %s\n", text)
 	}
 	if b.Len() == 0 {
-		return ""
+		return "\n"
 	}
-	return "\n  such as:\n\n" + b.String()
+	return ", such as:\n\n" + b.String()
+}
+
+// Step reports whether a key is a step's.
+func Step(key string) bool {
+	return slices.ContainsFunc(docs.Reference(docs.Steps).Rows, func(r docs.Row) bool { return r.Key == key })
+}
+
+// Paragraphs parts what a key means: its first sentence, if more follow than fit into a short paragraph, and short ones of the others.
+func Paragraphs(meaning string) (all []string) {
+	const short = 230
+	if len(meaning) <= short {
+		return []string{meaning}
+	}
+	for i, sentence := range sentences(meaning) {
+		if last := len(all) - 1; i > 1 && len(all[last])+len(sentence) < short {
+			all[last] += " " + sentence
+		} else {
+			all = append(all, sentence)
+		}
+	}
+	if last := &all[len(all)-1]; !strings.HasSuffix(*last, ".") && !strings.HasSuffix(*last, `"`) {
+		*last += "."
+	}
+	return all
+}
+
+// end matches a sentence's end, before another one.
+var end = regexp.MustCompile(`\."?\)? [A-Z]`)
+
+func sentences(text string) (all []string) {
+	for {
+		at := end.FindStringIndex(text)
+		if at == nil {
+			return append(all, text)
+		}
+		all, text = append(all, text[:at[1]-2]), text[at[1]-1:]
+	}
 }
 
 // longest is the length of an example, in lines.

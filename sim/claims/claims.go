@@ -66,7 +66,7 @@ var All = []Claim{
 				{"a failover, and a holder that stays with the old master", "setpx-lua", "split-brain"},
 			}},
 			{"the server's clock does not jump forward", []Breach{{"a jump of a TTL", "setpx-lua", "server-clock-jump"}}},
-			{"rates of clocks differ by less than the drift allowance", []Breach{{Text: "a client's clock is 2% slow"}}},
+			{"clocks differ in speed by less than the margin that the lock takes off its lease", []Breach{{Text: "a client's clock is 2% slow"}}},
 			{"the token is unique to the acquisition", []Breach{
 				{"one value for all", "fixed-value", "late-release"},
 				{Text: "one token for all acquisitions of a process"},
@@ -78,10 +78,10 @@ var All = []Claim{
 				{"an extension that checks first", "extend-unchecked", "extend-races-expiry"},
 				{Text: "a stranger's DEL"},
 			}},
-			{"the deadline is the monotonic reading before the send, plus the TTL, less a drift allowance", []Breach{
+			{"the deadline is the monotonic reading before the send, plus the TTL, less a margin for clock speeds", []Breach{
 				{Text: "counted from the reply"},
 				{Text: "less what the wall clock says it took"},
-				{Text: "without the allowance"},
+				{Text: "without the margin"},
 			}},
 		},
 	},
@@ -137,8 +137,8 @@ var All = []Claim{
 			}},
 			{"the token is unique to the acquisition", []Breach{{"one token for all", "redlock", "token-collision"}}},
 			{"no server's clock jumps forward", []Breach{{"a jump of a TTL", "redlock", "server-clock-jump"}}},
-			{"rates of clocks differ by less than the drift allowance", []Breach{{Text: "a client's clock is 3% slow"}}},
-			{"the deadline leaves a drift allowance", []Breach{{Text: "a deadline of a full TTL, on a clock that is 0.5% slow"}}},
+			{"clocks differ in speed by less than the margin that the lock takes off its lease", []Breach{{Text: "a client's clock is 3% slow"}}},
+			{"the deadline leaves a margin for clock speeds", []Breach{{Text: "a deadline of a full TTL, on a clock that is 0.5% slow"}}},
 			{"the clock is read before the first send", []Breach{
 				{Text: "read after the first vote"},
 				{Text: "read after the last vote"},

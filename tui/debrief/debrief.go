@@ -65,7 +65,7 @@ func (w *Win) Brief(width int) []draw.Line {
 	case d == nil:
 		t.Add(draw.Dim, "", "Replaying the same moves under another lock.")
 	case d.Proven:
-		t.Add(draw.Good, w.Theme.Granted+" ", fmt.Sprintf("%s withstands this%s: all schedules of this level were searched, and none shows %s with it.", d.Lock, butNot(d.Lock), w.Goal.Named()))
+		w.tellProven(&t)
 	}
 	if w.Moral != "" {
 		t.Add(draw.Plain, "", w.Moral)
@@ -75,12 +75,15 @@ func (w *Win) Brief(width int) []draw.Line {
 	return t.Lines
 }
 
-// butNot says of a lock that is free of one flaw that it has others, where levels break it: it may have been broken just before.
-func butNot(lock string) string {
+// tellProven names the other lock. Where levels break that, too, this is said first, or it would be taken for a lock to use.
+func (w *Win) tellProven(t *draw.Paragraphs) {
+	lock := w.Other.Lock
+	ink, sign, text := draw.Good, w.Theme.Granted, lock
 	if about := levels.About(lock, nil); about != nil {
-		return ", though " + levels.Numbered(about) + draw.Either(len(about) == 1, " breaks", " break") + " it"
+		ink, sign = draw.Plain, w.Theme.Mild
+		text = trace.Capital(levels.Numbered(about)) + draw.Either(len(about) == 1, " breaks ", " break ") + lock + ", but it"
 	}
-	return ""
+	t.Add(ink, sign+" ", fmt.Sprintf("%s withstands this: all schedules of this level were searched, and none shows %s with it.", text, w.Goal.Named()))
 }
 
 // More has the brief, and after a gap the score in full, what came of the same moves with the other lock, and what else broke. Who the

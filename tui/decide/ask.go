@@ -181,7 +181,7 @@ func (d *Decide) ask(t *draw.Paragraphs, asked, width, rows int) {
 		t.Add(draw.Strong, "", draw.Plural(asked, "question")+" to answer (?): press "+d.either()+next)
 		for i, q := range advice.Questions {
 			if q.Term && !d.given[i] && (i != d.at || d.said != "") { // at the cursor the rule has it, unless it has a message
-				t.Add(draw.Dim, "", q.Text+": "+lower(q.Hint))
+				t.Add(draw.Dim, "", q.Hint)
 			}
 		}
 		t.Gap()

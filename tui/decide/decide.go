@@ -347,9 +347,9 @@ func (d *Decide) FooterKeys() []key.Binding {
 	case d.at >= questions:
 		keys, back = []key.Binding{screen.As(k.Enter, "play the run"), screen.Pair(k.Up, k.Down, "run")}, screen.As(back, "the questions")
 	case asked == 0 && len(d.listed) > 0 && d.fresh:
-		keys = append(keys, screen.Bind(k.Enter.Help().Key+" "+k.Enter.Help().Key, "the runs", k.Enter.Keys()...))
+		keys = append(keys, screen.Bind(k.Enter.Help().Key+" twice", "see runs", k.Enter.Keys()...))
 	case asked == 0 && len(d.listed) > 0:
-		keys = append(keys, screen.As(k.Enter, "the runs"))
+		keys = append(keys, screen.As(k.Enter, "see runs"))
 	case asked > 0 && d.given[d.at]:
 		keys = append(keys, screen.As(k.Enter, "next open question"))
 	}
@@ -370,7 +370,7 @@ func (d *Decide) FooterKeys() []key.Binding {
 
 // words are those that the recommendation may use, with all locks.
 func (d *Decide) words() []trace.Word {
-	words := []trace.Word{{Name: "claim", Meaning: "a sentence on what a kind of lock never shows as long as its conditions hold: tested, and not proved"}}
+	words := []trace.Word{{Name: "claim", Meaning: "a sentence on what a kind of lock never shows while its conditions hold: tested, not proved"}}
 	for _, name := range []string{"idempotency key", "failover", "eviction", "Sentinel", "Cluster", "UPDATE", "compare-and-delete", "misfortune"} {
 		if w, known := trace.Lookup(name); known {
 			words = append(words, w)
@@ -389,7 +389,7 @@ func (d *Decide) Help() screen.Page {
 		Title: "which lock should I use?",
 		About: "A question with a ? before it is still to be answered: no answer is taken until you give it, by an arrow, which stays there, or by its number, which goes on to the next open question and, once all are answered, stays. Enter gives none: it goes on once there is one. The answers say which violations your use forbids, and what can happen to it. Every lock of the catalogue is run through just that; " +
 			"of those that do no harm then, the simplest is recommended. If there is none, the screen says so, and shows what is missing. " +
-			"Below are its runs, those first that show something forbidden; last come runs that no question is about, in which it fails, too, or in which two are at work and that only costs work. Each kind of them has a heading, which says what follows for you. Each run can be played.",
+			"Below are its runs, each of one mishap: first those that your answers call for, with the failures on top; then others in which it fails, too, or in which two are at work and that only costs work. Each kind of these has a heading, which says what follows for you. Each run can be played.",
 		Keys: append([]key.Binding{screen.As(k.Up, "row above"), screen.As(k.Down, "row below"), screen.As(k.Back, "answer to the left"), screen.As(k.Forward, "answer to the right"), screen.Bind("1-3", "that answer, and on", k.Guess.Keys()[:3]...),
 			k.PageUp, k.PageDown, screen.As(k.First, "first question"), screen.As(k.Last, "last run"), screen.As(k.Enter, "next question; then the runs; or play"), screen.As(k.Evidence, "the claims about it"), d.clearing()}, k.Always()...),
 		Words: d.words(), Prose: true,

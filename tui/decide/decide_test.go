@@ -341,10 +341,10 @@ func TestNoAnswerIsTakenForGranted(t *testing.T) {
 		a.Press("left")
 		a.View()
 		was := d.answers
-		if v := a.View(); !strings.Contains(v, "enter enter the runs") {
+		if v := a.View(); !strings.Contains(v, "enter twice see runs") {
 			t.Errorf("%v: the footer doesn't say what enter does:\n%s", size, v)
 		}
-		if a.Press("enter"); d.at != 2 || !strings.Contains(a.View(), "Use setpx-lua") || !strings.Contains(a.View(), "this is the advice") || !strings.Contains(a.View(), "enter the runs") {
+		if a.Press("enter"); d.at != 2 || !strings.Contains(a.View(), "Use setpx-lua") || !strings.Contains(a.View(), "this is the advice") || !strings.Contains(a.View(), "enter see runs") {
 			t.Errorf("%v: enter right after the last answer, at %d:\n%s", size, d.at, a.View())
 		}
 		if a.Press("enter"); d.answers != was || d.at != questions || !strings.Contains(a.View(), "enter play the run") {
@@ -375,7 +375,7 @@ func TestArrowsAnswerOneQuestion(t *testing.T) {
 			t.Errorf("%v: enter goes to %d, and 1 is open", size, d.at)
 		}
 		a.Press("right")
-		if v := a.View(); !strings.Contains(v, "enter enter the runs") || d.at != 1 {
+		if v := a.View(); !strings.Contains(v, "enter twice see runs") || d.at != 1 {
 			t.Errorf("%v: with all answers, at %d:\n%s", size, d.at, v)
 		}
 		a.Press("enter enter")
@@ -1053,7 +1053,7 @@ func TestOpenQuestionsHaveTheirTerms(t *testing.T) {
 	a, d := open(t, 80, 24)
 	a.Press("u")
 	for d.at = range questions {
-		if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, tuitest.Unwrapped("number that grows with each grant, so that a late write can be refused.")) {
+		if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, tuitest.Unwrapped("number that grows with each grant, to refuse late writes.")) {
 			t.Errorf("at question %d it isn't said what a token is:\n%s", d.at, a.View())
 		}
 	}

@@ -136,7 +136,7 @@ func (d *Decide) drawSigns(c *draw.Canvas, r draw.Rectangle, taken int, cured bo
 	signs := draw.Either(cured, "", "by your answers: ") + g.Granted + " ok  " + g.Mild + " tolerable  " + g.Bad + " " + draw.Either(cured, "needs the idempotency key", "forbidden")
 	codes := ""
 	for _, c := range d.codes() {
-		if more := fmt.Sprintf("%s %s  ", c, c.Name()); taken+draw.Width(codes+more+signs)+1 < r.W {
+		if more := fmt.Sprintf("%s (%s)  ", c.Name(), c); taken+draw.Width(codes+more+signs)+1 < r.W {
 			codes += more
 		}
 	}
@@ -281,7 +281,7 @@ func (d *Decide) told(a *advice.Advice, rest *advice.Rest, b brevity) []advice.S
 	if len(d.claims) == 0 {
 		return sections
 	}
-	const meaning = "Lockstep claims of a lock what it never shows as long as some conditions hold; each claim is tested, not proved."
+	const meaning = "A claim says what a lock never shows while its conditions hold. It is tested, not proved."
 	paragraphs := []string{meaning}
 	for _, n := range d.claims {
 		text := a.Claim(n, b < brief)
@@ -668,7 +668,7 @@ func (d *Decide) detail(i int, a *advice.Advice, width int) []draw.Line {
 	cell := screen.Cell{Known: true, Verdict: run.Verdict}
 	head := sc.Title + " (" + run.Scenario + "): " + cell.Text()
 	if i >= len(a.Runs) {
-		head += "; no question is about it"
+		head += "; your answers don't call for it"
 	}
 	if why := a.Follows(run); why != "" {
 		head += ". " + why
