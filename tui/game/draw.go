@@ -123,7 +123,7 @@ func (s *Game) explain() {
 	if n := len(s.Run.Violations); n > 0 && s.quest != nil {
 		if code := s.Run.Violations[n-1].Code; code != s.goal && !slices.Contains(s.met, code) {
 			s.met = append(s.met, code)
-			s.Notice = fmt.Sprintf("%s (%s): %s.", trace.Capital(code.Name()), code, levels.Meaning(code))
+			s.Notice = fmt.Sprintf("%s (%s).", trace.Capital(levels.Meaning(code)), code)
 		}
 	}
 }

@@ -86,7 +86,7 @@ func New(st *screen.App, from screen.SandboxMsg) (*Game, error) {
 
 // newGame is the game of that name as it was left, or a new one.
 func newGame(p *player.Player, cfg sim.Config, file string) *Game {
-	p.Asks, p.Steady = false, true // the reader decides what comes
+	p.Asks, p.Steady, p.Names = false, true, true // the reader decides what comes
 	s := &Game{Player: p, cfg: cfg, file: file, before: none}
 	s.Title, s.root, s.coded = "Your turn", &tried.Branch{}, cfg.Strategy.File != ""
 	s.recall()

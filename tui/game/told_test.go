@@ -25,6 +25,9 @@ func TestGoalReachedStaysInSight(t *testing.T) {
 	if v := a.View(); !strings.Contains(v, "Enter goes on to level 4, Decided by an old reading; ↓ tells more") || strings.Contains(v, "The same moves with") || !strings.Contains(v, "A!    won, err") {
 		t.Errorf("the words of the win aren't brief, or don't say what comes next:\n%s", v)
 	}
+	if v := a.View(); !strings.Contains(strings.SplitN(v, "\n", 2)[0], "!! permanent deadlock (PD) FN") {
+		t.Errorf("the title has a code without its name:\n%s", v)
+	}
 	a.Press("down")
 	read := ""
 	for n := 0; ; n++ {
@@ -565,7 +568,7 @@ func TestUndoLeadsBackToTheWin(t *testing.T) {
 // What breaks without being the goal is explained once, on the move that breaks it.
 func TestOtherCodesAreExplainedOnce(t *testing.T) {
 	a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
-	const meaning = "FN: a client's Acquire fails although its own record is stored."
+	const meaning = "A client's Acquire fails although its own record is stored (FN)."
 	said := 0
 	for range 12 {
 		if s.won() {

@@ -354,3 +354,20 @@ func CodesSpan(bs []timeline.Breach) draw.Span {
 	}
 	return draw.Text(CodesOf(bs), draw.Strong)
 }
+
+// NamedSpan is that list with its name before each code, as far as so many columns have room for that.
+func NamedSpan(bs []timeline.Breach, room int) draw.Span {
+	span := CodesSpan(bs)
+	words := strings.Fields(span.Text)
+	for i, w := range words {
+		if code, is := trace.ParseCode(w); is {
+			words[i] = fmt.Sprintf("%s (%s)", code.Name(), code)
+		}
+		if named := strings.Join(words, " "); draw.Width(named) <= room {
+			span.Text = named
+		} else {
+			words[i] = w
+		}
+	}
+	return span
+}

@@ -196,7 +196,7 @@ func (p *Player) whereabouts(room int) draw.Line {
 	}
 	if p.Run != nil {
 		if all, _ := p.Run.Breached(p.Pos); len(all) > 0 {
-			broken = draw.Line{pane.CodesSpan(all), draw.Text("  ", draw.Plain)}
+			broken = draw.Line{pane.NamedSpan(all, draw.Either(p.Names, room-2, 0)), draw.Text("  ", draw.Plain)}
 		}
 		if p.Scrolls { // in a room's talk
 			at, n := p.quiz.Slides(p.Pos)

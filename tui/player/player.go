@@ -82,6 +82,7 @@ type Player struct {
 	Steady bool // no row of the diagram comes or goes as the run goes on: for layouts of their own
 
 	Scrolls bool // the words that have no row can be scrolled to
+	Names   bool // the header has its name before each code, where there is room
 
 	Fresh bool // what the stop before has told is left out
 
