@@ -48,6 +48,16 @@ func TestScriptReference(t *testing.T) {
 	}
 }
 
+// What a step means begins below an example, and is parted where it is long.
+func TestLongMeaningsAreParted(t *testing.T) {
+	text := must(t, "", "explain", "ask")
+	for i, part := range strings.Split(text, "\n\n") {
+		if n := strings.Count(strings.TrimSpace(part), "\n"); i == 1 && !strings.HasPrefix(part, "    - ask: ") || n > 4 {
+			t.Errorf("part %d has %d lines more than one:\n%s", i, n, text)
+		}
+	}
+}
+
 // TestExamplesOfSettings: each is one that the loader takes.
 func TestExamplesOfSettings(t *testing.T) {
 	for table, around := range map[int]string{
