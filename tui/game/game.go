@@ -254,7 +254,7 @@ func (s *Game) act() {
 func (s *Game) choose(n int) {
 	switch {
 	case s.won():
-		s.Notice = "The goal is reached: " + s.Keys.Enter.Help().Key + " goes on."
+		s.Notice = fmt.Sprintf("The goal is reached: %s goes on, %s starts it anew.", s.Keys.Enter.Help().Key, s.Keys.First.Help().Key)
 	case n < 0 || n >= len(s.options):
 		are := draw.Either(len(s.options) == 1, "is ", "are ")
 		s.Notice = fmt.Sprintf("There %s%s: no number %d.", are, draw.Plural(len(s.options), "move"), n+1)

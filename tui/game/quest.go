@@ -194,6 +194,9 @@ func (s *Game) heed(h hintMsg) tea.Cmd {
 		c.wanted, s.Notice = false, ""
 	}
 	s.drain()
+	if s.at == none && s.Notice == "" { // it was won before
+		s.Notice = "You have won this one: " + s.Keys.First.Help().Key + " starts it anew, and keeps what you have tried."
+	}
 	if c.level != none {
 		all := scenarios.Levels()
 		s.Progress.Win(all[c.level].Name(), progress.Win(c.hint.Taken))
@@ -285,6 +288,7 @@ func (s *Game) showHint() {
 		c.hints++
 		s.advise("Hint: " + s.thought() + " " + s.Keys.Hint.Help().Key + " again names the move.")
 	default:
+		c.nudged = s.here
 		c.hints++
 		s.pointAt(c.hint)
 	}
@@ -376,7 +380,7 @@ func (s *Game) hinted(h explore.Hint) (option, int) {
 	return o, -1
 }
 
-// outlook is the distance to the goal in a sentence, which has one row of a width, with its ink.
+// outlook is how the reader stands to the goal in a sentence, which has one row of a width, with its ink.
 func (s *Game) outlook(width int) (string, draw.Ink) {
 	c, k := s.quest, &s.Keys
 	switch {
@@ -391,27 +395,38 @@ func (s *Game) outlook(width int) (string, draw.Ink) {
 	case !c.hint.Reachable:
 		return fmt.Sprintf("Out of reach since your %s; %s takes a move back.", s.lost(), k.Undo.Help().Key), draw.Breach
 	}
+	best := debrief.Cost(c.parMoves, c.par.Cost)
 	if s.here.Depth == 0 {
-		return shortened("Least from here: "+debrief.Cost(c.ahead, c.hint.Cost)+": can you match it?", width), draw.Plain
+		return "Best found: " + best + ": can you match it?", draw.Plain
 	}
-	left := "Least from here: "
-	if before, known := c.distances[s.here.Parent]; known && before.moves == c.ahead {
-		left += "still " // by another move it could have been fewer
+	text, ink := s.unjudged(), draw.Strong
+	if text == "" {
+		text, ink = "So far "+draw.Plural(s.here.Depth, "move")+". ", draw.Plain
 	}
-	left += draw.Plural(c.ahead, "move")
-	if n := c.hint.Cost.Faults; n > 0 {
-		left += " with " + draw.Plural(n, "fault")
+	if c.nudged == s.here {
+		return shortened(text+s.left()+".", " from here", width), ink
 	}
-	if text := s.unjudged(); text != "" {
-		return shortened(text+left+".", width), draw.Strong
-	}
-	return "So far " + draw.Plural(s.here.Depth, "move") + ". " + left + "; " + k.Hint.Help().Key + " gives a hint.", draw.Plain
+	all := text + "Best found from the start: " + best
+	return shortened(all+"; "+k.Hint.Help().Key+" gives a hint.", " from the start", width), ink
 }
 
-// shortened is the distance in words that fit into a row, if shorter ones can.
-func shortened(text string, width int) string {
+// left is how far the goal is from here, which is told with a hint alone: beside each move it would say which of them is the right one.
+func (s *Game) left() string {
+	text := "Least from here: "
+	if before, known := s.distances[s.here.Parent]; known && before.moves == s.ahead {
+		text += "still " // by another move it could have been fewer
+	}
+	text += draw.Plural(s.ahead, "move")
+	if n := s.hint.Cost.Faults; n > 0 {
+		text += " with " + draw.Plural(n, "fault")
+	}
+	return text
+}
+
+// shortened is a text without some of its words, where only so it fits into a row.
+func shortened(text, words string, width int) string {
 	if draw.Width(text) > width-1 {
-		return strings.Replace(text, " from here", "", 1)
+		return strings.Replace(text, words, "", 1)
 	}
 	return text
 }

@@ -303,7 +303,7 @@ func TestNumberWithoutMove(t *testing.T) {
 		t.Errorf("there is no %q:\n%s", want, a.View())
 	}
 	win(t, a, s)
-	if a.Press("9"); !strings.Contains(a.View(), "The goal is reached: enter goes on") {
+	if a.Press("9"); !strings.Contains(a.View(), "The goal is reached: enter goes on, g starts it anew.") {
 		t.Errorf("it isn't said that there are no more moves:\n%s", a.View())
 	}
 }
@@ -405,6 +405,7 @@ func TestDistanceSaysStill(t *testing.T) {
 	for _, d := range []time.Duration{time.Second, 2 * time.Second} {
 		was := s.ahead
 		letPass(a, s, d)
+		a.Press("i i")
 		if _, text := s.ahead, tuitest.Unwrapped(a.View()); strings.Contains(text, fmt.Sprintf("Least from here: still %s.", draw.Plural(s.ahead, "move"))) != (s.ahead == was) {
 			t.Errorf("from %d moves to %d:\n%s", was, s.ahead, a.View())
 		}
