@@ -135,6 +135,9 @@ func (t *Timeline) listed(all []Stay, pos int, end func(*trace.Event) string) st
 func (t *Timeline) removal(client int, e *trace.Event) string {
 	switch e.Kind {
 	case trace.KindExpire:
+		if given, known := t.Given(e); known { // else it reads like an error of a millisecond
+			return fmt.Sprintf("expired after %s + 1ms", trace.Duration(given))
+		}
 		return "expired"
 	case trace.KindEvict:
 		return "evicted"

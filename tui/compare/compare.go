@@ -377,8 +377,12 @@ func (m *Compare) FooterKeys() []key.Binding {
 	if m.playing {
 		play = screen.As(play, "stop")
 	}
-	return []key.Binding{screen.Pair(k.Back, k.Forward, "step"), k.Violation, screen.As(k.Match, "difference"), screen.As(k.Enter, "lower run"),
-		screen.Pair(k.Previous, k.Next, "chapter"), screen.As(k.Strategy, "lock below"), k.Close, play, k.Scenario, screen.Pair(k.In, k.Out, "zoom"), screen.Pair(k.First, k.Last, "ends"), k.Mouse, k.Help, k.Quit}
+	list := []key.Binding{screen.Pair(k.Back, k.Forward, "step")}
+	if m.alignment != nil && len(m.alignment.Runs[0].Breaches)+len(m.alignment.Runs[1].Breaches) > 0 {
+		list = append(list, k.Violation)
+	}
+	return append(list, screen.As(k.Match, "difference"), screen.As(k.Enter, "lower run"),
+		screen.Pair(k.Previous, k.Next, "chapter"), screen.As(k.Strategy, "lock below"), k.Close, play, k.Scenario, screen.Pair(k.In, k.Out, "zoom"), screen.Pair(k.First, k.Last, "ends"), k.Mouse, k.Help, k.Quit)
 }
 
 // Help explains the screen and its keys.
@@ -452,7 +456,7 @@ func (m *Compare) drawHeader(c *draw.Canvas, r draw.Rectangle, missing pane.Miss
 		c.Line(r.X+r.W-width, r.Y, width, out.Fitted(width, m.Theme.More))
 		r.W -= width + 2
 	}
-	c.Text(r.X, r.Y, r.W, draw.Fit(title, r.W, m.Theme.More), draw.Title)
+	c.Text(r.X, r.Y, r.W, draw.FitWords(title, r.W, m.Theme.More), draw.Title)
 }
 
 // drawTitle names a run, why its leases are shorter than those of the other, and what is broken in it.

@@ -78,6 +78,19 @@ func HoldersAtEnd(r *timeline.Timeline, pos, width int) []draw.Line {
 	return Holders(r, pos, pos, width)
 }
 
+// Breach names a violation by its place among all of a run, with the key that goes to the next; in brief, without how many kinds there are: the
+// codes stand at the top, each once.
+func Breach(r *timeline.Timeline, at int, brief bool, key string) string {
+	b, kinds, more := r.Breaches[at], "", ""
+	if n := len(r.Verdict()); n < len(r.Breaches) && !brief {
+		kinds = fmt.Sprintf(", of %d %s", n, draw.Either(n == 1, "kind", "kinds"))
+	}
+	if at+1 < len(r.Breaches) {
+		more = "; " + key + " for the next"
+	}
+	return fmt.Sprintf("violation %d of %d%s: %s (%s)%s", at+1, len(r.Breaches), kinds, b.Code.Name(), b.Code, more)
+}
+
 // Millisecond says of a record that expires why it has lived a millisecond longer than it was given, or nothing.
 func Millisecond(r *timeline.Timeline, pos int) string {
 	e := r.Event(pos)

@@ -57,7 +57,7 @@ func (s *Game) Draw(c *draw.Canvas, r draw.Rectangle) {
 	c.Lines(l.Goal, goal, 0)
 	s.DrawDiagram(c, l.Diagram, 0)
 	if s.listsNothing() {
-		c.Text(l.Diagram.X+1, l.Diagram.Y, l.Diagram.W-2, "the "+s.View()+" lists what has happened: nothing yet", draw.Dim)
+		c.Text(l.Diagram.X+1, l.Diagram.Y, l.Diagram.W-2, "this view lists what has happened: nothing yet", draw.Dim)
 	}
 	s.DrawStatus(c, l.Status)
 	s.drawClock(c, l.Status)
@@ -137,7 +137,7 @@ func (s *Game) beside() string {
 func (s *Game) listsNothing() bool { return s.Run.Last() == 0 && slices.Contains(lists[:], s.View()) }
 
 // lists are the views that have a row for each event.
-var lists = [...]string{"ladder", "trace"}
+var lists = [...]string{views.Ladder.String(), views.Trace.String()}
 
 // diagramRows is how many of the rows on offer the view of the run takes: a list of events no more than there are.
 func (s *Game) diagramRows(rows int) int {

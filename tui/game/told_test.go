@@ -274,7 +274,7 @@ func TestGameGoesOnWhereItWasLeft(t *testing.T) {
 	if _, err := NewLevel(app, 2); err != nil || levels.Next(app) != 2 {
 		t.Errorf("after level 3 was opened again it is level %d, %v", levels.Next(app)+1, err)
 	}
-	after := " (next: the first after your last win)"
+	after := " (next: after your last win)"
 	app.Progress.Win(all[2].Name(), progress.Win{})
 	if title := levels.New(app).Title; badge(3) != "begun" || strings.Contains(title, after) {
 		t.Errorf("level 4 is %q, and the list says %s", badge(3), title)
@@ -335,7 +335,7 @@ func TestEmptyListTakesNoRows(t *testing.T) {
 		for s.View() != view {
 			a.Press("v")
 		}
-		if v := a.View(); s.plan.Diagram.H > 2 || !strings.Contains(v, "the "+view+" lists what has happened: nothing yet") {
+		if v := a.View(); s.plan.Diagram.H > 2 || !strings.Contains(v, "this view lists what has happened: nothing yet") {
 			t.Errorf("the %s has %d rows:\n%s", view, s.plan.Diagram.H, v)
 		}
 	}

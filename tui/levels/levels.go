@@ -58,7 +58,7 @@ func (l *List) look() {
 		l.begun = append(l.begun, l.Progress.Game(level.Name()) != nil)
 	}
 	n := Next(l.App)
-	l.Title = "Which lock do you want to break?" + draw.Either(Unwon(l.App, 0) < n && !l.begun[n], " (next: the first after your last win)", "")
+	l.Title = "Which lock do you want to break?" + draw.Either(Unwon(l.App, 0) < n && !l.begun[n], " (next: after your last win)", "")
 }
 
 // Resume puts the cursor on the level to go on with, after another was played or won. After a mere look at one it stays.

@@ -22,7 +22,7 @@ func Legend(g *draw.Glyphs, r *timeline.Timeline) []draw.Sign {
 		bars += g.Bar(i)
 	}
 	signs := laneSigns(g)
-	signs = append(signs, draw.Sign{g.Write, "in the ladder, on a server's line: it acts"}, draw.Sign{bars, strings.Join(clients, ", ") + ": believes it has the lock; on a redis row: has it"})
+	signs = append(signs, draw.Sign{g.Write, "in the view of who sends to whom, on a server's line: it acts"}, draw.Sign{bars, strings.Join(clients, ", ") + ": believes it has the lock; on a redis row: has it"})
 	signs = append(signs, frameSigns(g)...)
 	if r != nil && len(r.Nodes) > 1 {
 		_, of := Lane{Lane: timeline.Lane{Kind: timeline.Majority}}.label(r.Trace)
@@ -252,7 +252,7 @@ func (d Drawn) Missing(r *timeline.Timeline, pos int, lanes []Lane, form Missing
 		l = append(l, draw.Text(draw.Either(n > 0, fmt.Sprintf("and %d empty ", idle), " "+draw.Plural(idle, "empty row")+" left out "), draw.Dim))
 	}
 	if d.Hidden > 0 && zoom != "" {
-		l = append(l, draw.Text(fmt.Sprintf(" %s behind others: ", draw.Plural(d.Hidden, "mark")), draw.Dim), draw.Text(zoom, draw.Strong), draw.Text(" zooms in ", draw.Dim))
+		l = append(l, draw.Text(fmt.Sprintf(" %s covered: ", draw.Plural(d.Hidden, "mark")), draw.Dim), draw.Text(zoom, draw.Strong), draw.Text(" zooms in ", draw.Dim))
 	}
 	return l
 }

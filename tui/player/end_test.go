@@ -575,7 +575,7 @@ func TestHoldersAreOneKeyAway(t *testing.T) {
 		if v := a.View(); !strings.Contains(v, soFar) {
 			t.Errorf("%v: it isn't offered at the start:\n%s", size, v)
 		}
-		if a.Press("v"); !strings.Contains(a.View(), "nobody has held the lock yet") || !strings.Contains(a.View(), "v view: ladder") {
+		if a.Press("v"); !strings.Contains(a.View(), "nobody has held the lock yet") || !strings.Contains(a.View(), "v who sends to whom") {
 			t.Errorf("%v: the key leads elsewhere before anybody has had the lock:\n%s", size, a.View())
 		}
 		a.Press("esc space")
@@ -649,6 +649,24 @@ func TestEndAndEventAreWhole(t *testing.T) {
 			p.DrawStatus(c, draw.Rect(0, 0, width, 4))
 			if v := c.Render(p.Theme); strings.Contains(v, p.Theme.More) {
 				t.Errorf("%v, event %d:\n%s", size, pos, v)
+			}
+		}
+	}
+}
+
+// The keys for violations are offered where there are any, and only there; and at each but the last it is said that more follow.
+func TestViolationsAreOfferedWhereThereAreAny(t *testing.T) {
+	for lock, breaks := range map[string]bool{"naive-del": true, "setpx-lua": false} {
+		for _, size := range [][2]int{{80, 24}, {200, 60}} {
+			a, p := openRun(t, size[0], size[1], lock, "late-release")
+			if is := strings.Contains(a.View(), "! violation") || strings.Contains(a.View(), "! to violation"); is != breaks || len(p.Run.Breaches) > 0 != breaks {
+				t.Errorf("%s at %v: %v, and there are %d\n%s", lock, size, is, len(p.Run.Breaches), a.View())
+			}
+			for i := range p.Run.Breaches {
+				a.Press("!")
+				if last, v := i+1 == len(p.Run.Breaches), a.View(); !strings.Contains(v, p.Notice) || strings.Contains(p.Notice, "; ! for the next") == last {
+					t.Errorf("%v, violation %d: %q\n%s", size, i+1, p.Notice, v)
+				}
 			}
 		}
 	}

@@ -653,11 +653,7 @@ func (p *Player) toViolation() {
 		next = 0
 		p.Notice = "Back at "
 	}
-	b, kinds := p.Run.Breaches[next], ""
-	if n := len(p.Run.Verdict()); n < len(p.Run.Breaches) { // the codes stand at the top, each once
-		kinds = fmt.Sprintf(", of %d %s", n, draw.Either(n == 1, "kind", "kinds"))
-	}
-	p.Notice += fmt.Sprintf("violation %d of %d%s: %s (%s)", next+1, len(p.Run.Breaches), kinds, b.Code.Name(), b.Code)
+	p.Notice += facts.Breach(p.Run, next, p.narrow(), p.Keys.Violation.Help().Key)
 	if len(p.Run.Breaches) == 1 {
 		p.Notice = draw.Either(p.Run.Breaches[0].Pos == p.Pos, "There is no other violation in this run.", "")
 	}
@@ -756,9 +752,9 @@ func (p *Player) FooterKeys() []key.Binding {
 		parts = screen.Pair(k.First, k.Last, "ends")
 	}
 	step := screen.Pair(k.Back, k.Forward, "step")
-	list := []key.Binding{step, screen.As(k.Violation, draw.Either(p.narrow(), "violation", "to violation")), play, parts}
-	if p.Run != nil && p.Run.Ended(p.Pos) && len(p.Run.Breaches) == 0 { // that there is none is known now
-		list = slices.Delete(list, 1, 2)
+	list := []key.Binding{step, play, parts}
+	if p.Run != nil && len(p.Run.Breaches) > 0 {
+		list = slices.Insert(list, 1, screen.As(k.Violation, draw.Either(p.narrow(), "violation", "to violation")))
 	}
 	named := p.Run != nil && p.Remedies.For(p.shown()) != nil // the words do it: see tellStop
 	if named {

@@ -275,6 +275,9 @@ func (p *Present) FooterKeys() []key.Binding {
 	} else {
 		list = slices.Insert(list, len(list)-3, rehearsal)
 	}
+	if p.Run == nil || len(p.Run.Breaches) == 0 {
+		list = slices.DeleteFunc(list, func(b key.Binding) bool { return b.Help() == k.Violation.Help() })
+	}
 	if p.Run != nil {
 		if p.Remedy() != nil { // the words name the key
 			at := slices.IndexFunc(list, func(b key.Binding) bool { return b.Help().Key == k.Compare.Help().Key })

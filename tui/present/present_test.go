@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 
 	"lockstep/scenarios"
@@ -1397,5 +1398,16 @@ script:
 	_, counter, _ := strings.Cut(a.View(), " slide ")
 	if n, err := fmt.Sscanf(counter, "%d/%d", &at, &all); p.Pos != p.Run.Last() || n != 2 || at != all {
 		t.Errorf("at %d of %d, %d/%d, %v:\n%s", p.Pos, p.Run.Last(), at, all, err, a.View())
+	}
+}
+
+// A key for violations is offered where there are any, and only there.
+func TestViolationsAreOfferedWhereThereAreAny(t *testing.T) {
+	for lock, breaks := range map[string]bool{"naive-del": true, "setpx-lua": false} {
+		a, p := openOwn(t, "title: T\nscript:\n  - {run: A, to: release}\n  - {wait: 11s}\n  - {run: B, to: work}\n  - {run: A, to: done}\n", lock)
+		offered := func(b key.Binding) bool { return b.Help() == p.Keys.Violation.Help() }
+		if is := slices.ContainsFunc(p.FooterKeys(), offered); is != breaks || len(p.Run.Breaches) > 0 != breaks {
+			t.Errorf("%s: %v, and there are %d\n%s", lock, is, len(p.Run.Breaches), a.View())
+		}
 	}
 }

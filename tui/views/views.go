@@ -16,23 +16,23 @@ type View uint8
 const (
 	Timeline View = iota
 	Holders       // who has had the lock when
-	Ladder
+	Ladder        // who sends to whom, with a row for each event
 	Trace
 	State
 )
 
 // String is what a view shows: the name that it has beside its key, wherever that is named.
 func (v View) String() string {
-	return [...]string{"timeline", "who held it when", "ladder", "trace", "state"}[v]
+	return [...]string{"timeline", "who held it when", "who sends to whom", "trace", "state"}[v]
 }
 
 // Ahead is a view as what its key leads to, by what it shows: only a name that says less by itself has before it that it is a view. Before
 // the end of a run the holders are those so far.
 func (v View) Ahead(ended bool) string {
 	switch {
-	case v != Holders:
+	case v != Holders && v != Ladder:
 		return "view: " + v.String()
-	case ended:
+	case ended || v == Ladder:
 		return v.String()
 	}
 	return "who held it so far"
@@ -129,7 +129,7 @@ func Keys(k *screen.KeyMap) []key.Binding {
 	return append([]key.Binding{
 		k.Forward, k.Back, screen.As(k.Next, "next chapter: to the next words of the story"), k.Previous, screen.As(k.Violation, "next violation"), k.Evidence, k.First, k.Last, k.Play, k.Faster, k.Slower,
 		screen.As(k.Guess, "predict the answer"), screen.As(k.Enter, "go on: to the next words, question, answer, violation, or access that the resource refuses"), screen.As(k.Teach, "questions for a class"), screen.As(k.Strategy, "another lock"), screen.As(k.Scenario, "another scenario"),
-		screen.As(k.Compare, "compare two locks"), screen.As(k.Sandbox, "your turn from here"), screen.As(k.Explore, "search all schedules"), k.Export, k.NextStep, screen.As(k.Present, "present the lesson"), screen.As(k.View, "the next view, after the timeline: who held the lock when, the ladder, the trace, the state"), k.Source, k.In, k.Out, screen.As(k.Search, "search the trace"), k.Match, k.MatchBack,
+		screen.As(k.Compare, "compare two locks"), screen.As(k.Sandbox, "your turn from here"), screen.As(k.Explore, "search all schedules"), k.Export, k.NextStep, screen.As(k.Present, "present the lesson"), screen.As(k.View, "the next view, after the timeline: who held the lock when, who sends to whom, the trace, the state"), k.Source, k.In, k.Out, screen.As(k.Search, "search the trace"), k.Match, k.MatchBack,
 		screen.As(k.Filter, "filter the trace"), k.Pane, k.Up, k.Down, k.PageUp, k.PageDown,
 	}, k.Always()...)
 }
