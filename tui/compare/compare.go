@@ -377,12 +377,8 @@ func (m *Compare) FooterKeys() []key.Binding {
 	if m.playing {
 		play = screen.As(play, "stop")
 	}
-	list := []key.Binding{screen.Pair(k.Back, k.Forward, "step")}
-	if m.alignment != nil && len(m.alignment.Runs[0].Breaches)+len(m.alignment.Runs[1].Breaches) > 0 {
-		list = append(list, k.Violation)
-	}
-	return append(list, screen.As(k.Match, "difference"), screen.As(k.Enter, "lower run"),
-		screen.Pair(k.Previous, k.Next, "chapter"), screen.As(k.Strategy, "lock below"), k.Close, play, k.Scenario, screen.Pair(k.In, k.Out, "zoom"), screen.Pair(k.First, k.Last, "ends"), k.Mouse, k.Help, k.Quit)
+	return []key.Binding{screen.Pair(k.Back, k.Forward, "step"), k.Violation, screen.As(k.Match, "difference"), screen.As(k.Enter, "lower run"),
+		screen.Pair(k.Previous, k.Next, "chapter"), screen.As(k.Strategy, "lock below"), k.Close, play, k.Scenario, screen.Pair(k.In, k.Out, "zoom"), screen.Pair(k.First, k.Last, "ends"), k.Mouse, k.Help, k.Quit}
 }
 
 // Help explains the screen and its keys.

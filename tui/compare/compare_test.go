@@ -425,12 +425,3 @@ func TestOpenedAtTheEndItShowsWhy(t *testing.T) {
 		}
 	}
 }
-
-// The key for violations is offered where either run has one, and only there.
-func TestViolationsAreOfferedWhereThereAreAny(t *testing.T) {
-	for upper, breaks := range map[string]bool{"naive-del": true, "setpx-lua": false} {
-		if _, a := opened(t, 80, 24, "late-release", upper, "setpx-watch"); strings.Contains(a.View(), "! violation") != breaks {
-			t.Errorf("%s:\n%s", upper, a.View())
-		}
-	}
-}

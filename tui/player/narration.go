@@ -111,19 +111,12 @@ func (p *Player) story(width int, whole bool, form quiz.Form) told.Story {
 	}
 	p.quiz.Ask(&t, p.Pos, p.teller(form))
 	if len(t.Lines) == 0 && !p.Teaching {
-		t.Add(draw.Dim, "", p.ahead())
+		k := &p.Keys
+		far := draw.Either(len(p.Run.Chapters) == 0, k.Last.Help().Key+" everything up to the end", k.Next.Help().Key+" everything up to the next chapter")
+		t.Add(draw.Dim, "", fmt.Sprintf("%s lets the next event happen, %s, and %s everything up to the next violation.", k.Forward.Help().Key, far, k.Violation.Help().Key))
 	}
 	s.Lines = t.Lines
 	return s
-}
-
-// ahead says which keys let things happen.
-func (p *Player) ahead() string {
-	far := draw.Either(len(p.Run.Chapters) == 0, p.Keys.Last.Help().Key+" everything up to the end", p.Keys.Next.Help().Key+" everything up to the next chapter")
-	if len(p.Run.Breaches) > 0 {
-		far += ", and " + p.Keys.Violation.Help().Key + " everything up to the next violation"
-	}
-	return fmt.Sprintf("%s lets the next event happen, %s.", p.Keys.Forward.Help().Key, far)
 }
 
 // aside explains a number that the reader may stumble over, where nothing of more weight is told: a class has an author's story to follow.

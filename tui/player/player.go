@@ -752,9 +752,9 @@ func (p *Player) FooterKeys() []key.Binding {
 		parts = screen.Pair(k.First, k.Last, "ends")
 	}
 	step := screen.Pair(k.Back, k.Forward, "step")
-	list := []key.Binding{step, play, parts}
-	if p.Run != nil && len(p.Run.Breaches) > 0 {
-		list = slices.Insert(list, 1, screen.As(k.Violation, draw.Either(p.narrow(), "violation", "to violation")))
+	list := []key.Binding{step, screen.As(k.Violation, draw.Either(p.narrow(), "violation", "to violation")), play, parts}
+	if p.Run != nil && p.Run.Ended(p.Pos) && len(p.Run.Breaches) == 0 { // that there is none is known now
+		list = slices.Delete(list, 1, 2)
 	}
 	named := p.Run != nil && p.Remedies.For(p.shown()) != nil // the words do it: see tellStop
 	if named {

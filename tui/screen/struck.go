@@ -142,5 +142,9 @@ func (s *Struck) spared(at stroke, other *Struck) string {
 	if 2*n > other.servers || n*s.servers >= len(here)*other.servers {
 		return ""
 	}
-	return fmt.Sprintf("only %d of its %d servers was hit", n, other.servers)
+	were := "were"
+	if n == 1 {
+		were = "was"
+	}
+	return fmt.Sprintf("only %d of its %d servers %s hit", n, other.servers, were)
 }
