@@ -363,7 +363,7 @@ func (r *runner) pass(d time.Duration) {
 	for i := range r.w.Clients() {
 		if name := r.cfg.Clients[i].Name; r.w.MissedRenewal(i) && !before.Has(i) {
 			r.aside("wait", "%s: %s's renewal thread, too, stands still while this step waits, and the record expires. "+
-				"If %s is to go on meanwhile, write \"run: %s\" with \"for: %s\" instead.", r.at.place(), name, name, name, trace.Duration(d))
+				"If %s is to go on meanwhile, write \"run: %s\" with \"for: %s\" instead; if it is to stop, put \"pause: %s\" before this step.", r.at.place(), name, name, name, trace.Duration(d), name)
 		}
 	}
 }

@@ -394,7 +394,7 @@ func TestQuestionIsAskedBeforeItsPlace(t *testing.T) {
 	lines := func(text string) int { return strings.Count(text, "\n") }
 	at := func(before string) int { return lines(in("")) + lines(before) + 1 }
 	says := func(lock, before, why string) []string {
-		return []string{fmt.Sprintf("test.yaml:%d: under %s this question is asked above line %d, where all its choices are still open: here %s. It may stay where it is.",
+		return []string{fmt.Sprintf("test.yaml:%d: under %s the class is asked this earlier, above line %d. At this line it would be too late, as %s. There is nothing to change.",
 			at(before), lock, at("  - say: A.\n"), why)}
 	}
 	for _, tt := range []struct {
@@ -846,7 +846,7 @@ func TestThreadThatStandsStill(t *testing.T) {
 	at := strings.Count(in(begin), "\n") + 1
 	for _, tt := range []struct{ name, lock, step, want string }{
 		{"a wait", "watchdog", "  - wait: 12s\n", fmt.Sprintf("test.yaml:%d: A's renewal thread, too, stands still while this step waits, and the record expires. "+
-			"If A is to go on meanwhile, write \"run: A\" with \"for: 12s\" instead.", at)},
+			"If A is to go on meanwhile, write \"run: A\" with \"for: 12s\" instead; if it is to stop, put \"pause: A\" before this step.", at)},
 		{"a short wait", "watchdog", "  - wait: 1s\n", ""},
 		{"A goes on", "watchdog", "  - run: A\n    for: 12s\n", ""},
 		{"A is paused", "watchdog", "  - pause: A\n  - wait: 12s\n", ""},

@@ -184,7 +184,7 @@ func (q *quiz) word(asked *Question) {
 		asked.Text, asked.Of = text+behind(q.Timeline, by)+": "+asked.Then, by
 	}
 	if e := q.returned(asked, asked.record()); after == nil && asked.Of == nil && e != nil {
-		asked.Spoken = fmt.Sprintf("When %s's Acquire has returned (%s): %s", q.Clients[e.Client], trace.Brief(e.At), asked.Then)
+		asked.Spoken = fmt.Sprintf("At %s, after %s's Acquire: %s", trace.Brief(e.At), q.Clients[e.Client], asked.Then)
 	}
 	if after != nil {
 		asked.Spoken = q.spoken(asked.Pos, after) + ": " + asked.Then
@@ -264,8 +264,9 @@ func (q *quiz) spoken(asked int, after *trace.Event) string {
 }
 
 // verdict asks the script's question about the verdict: where it stands, if all its choices are open there, and else at the last words
-// before that at which they are; a question that stands before it is asked no later, so that the order is the file's under every lock. It is
-// answered where what decides it has happened, be the question's own place before that. Its words are the same under every lock.
+// before that at which they are, though another question of the file stand before it: asked no later than this one, that would be asked
+// before the words that lead to it, and they would be told while it is open. It is answered where what decides it has happened, be the
+// question's own place before that. Its words are the same under every lock.
 func (q *quiz) verdict(asked *Question) {
 	at := asked.Said
 	q.worst(asked)
@@ -278,9 +279,6 @@ func (q *quiz) verdict(asked *Question) {
 		asked.Said, asked.At = asked.Until, q.Now(asked.Until)
 	}
 	if asked.Pos < asked.Until {
-		for i := range q.all {
-			q.all[i].Pos = min(q.all[i].Pos, asked.Pos)
-		}
 		q.all = append(q.all, *asked)
 	}
 }
@@ -302,7 +300,7 @@ type Moved struct {
 
 // Says tells a script's author so, with the line of the script above which the question is asked.
 func (m *Moved) Says(lock string, line int) string {
-	return fmt.Sprintf("under %s this question is asked above line %d, where all its choices are still open: here %s. It may stay where it is.", lock, line, m.why)
+	return fmt.Sprintf("under %s the class is asked this earlier, above line %d. At this line it would be too late, as %s. There is nothing to change.", lock, line, m.why)
 }
 
 // MovedQuestions are such questions of a run, in its order.

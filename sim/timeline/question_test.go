@@ -66,6 +66,52 @@ func TestCourseAsksBeforeTheAnswer(t *testing.T) {
 	})
 }
 
+// While a question about an instant is open, an author's next words are not told: they would tell what it asks. One for the verdict stays open
+// under them, and is asked before those above it in the file where its choices would else be ruled out.
+func TestNoWordsComeWhileAQuestionIsOpen(t *testing.T) {
+	asked := 0
+	test := func(t *testing.T, tl *timeline.Timeline) {
+		for _, q := range tl.Questions() {
+			if q.Lead != "" { // for the worst that comes of it all
+				continue
+			}
+			asked++
+			for pos := q.Pos + 1; pos < q.Until; pos++ {
+				for _, n := range tl.Said(pos) {
+					if n.Kind == trace.NoteSay && tl.Before(n.Seq) == pos && strings.HasPrefix(tl.Marked(&n, pos, tl.Now(pos)), "Next") {
+						t.Errorf("%q is asked at %d and answered at %d; at %d the screen says %q", q.Text, q.Pos, q.Until, pos, n.Prose())
+					}
+				}
+			}
+		}
+	}
+	courseRuns(t, test)
+	test(t, runOf(t, "naive-del", `title: Late
+setup:
+  clients: {A: , B: {work: 5s}, C: }
+script:
+  - say: A stops before its release, and B comes.
+  - run: A
+    to: release
+  - wait: 12s
+  - run: B
+    to: work
+  - say: A wakes up.
+  - run: A
+  - say: C comes, and gets the lock beside B.
+  - run: C
+    to: work
+  - ask: Who believes?
+    answer: holders
+  - ask: What comes of it?
+    answer: verdict
+  - run: [B, C]
+`))
+	if asked < 20 {
+		t.Errorf("only %d questions are asked", asked)
+	}
+}
+
 // A question whose instant has two answers, as something happens in it before the question is on the screen or after it is
 // answered, is asked of an event.
 func TestQuestionOfAnInstantWithTwoAnswers(t *testing.T) {

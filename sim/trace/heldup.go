@@ -73,7 +73,7 @@ func (t *Trace) Kept(step Span, from int, acting []string) string {
 	if kept == nil {
 		return ""
 	}
-	return fmt.Sprintf("this step kept %s while %s tried again to get the lock, and that may decide how the run ends. To have each client ask once, say `retry: {tries: 1}` in the setup.", List(kept), tried)
+	return fmt.Sprintf("this step kept %s while %s tried again to get the lock, and that may decide how the run ends. To have each client ask once, say `retry: {tries: 1}` in the setup; if it is to stop here, put a \"pause\" before this step.", List(kept), tried)
 }
 
 // tells reports whether a client's standing still in a span can decide how a run ends: in that time another client got the lock, a record
