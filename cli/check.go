@@ -32,16 +32,19 @@ func newCheck() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check FILE|FOLDER...",
 		Short: "Check scripts and playlists, or the proof of a search",
-		Long: `Check a script, a FILE.yaml: it is run under each lock that its "expect" names, and so
-is each of its variants; printed is what was expected and what came, with the notes for
-its author (~). FILE.yaml.VARIANT checks one variant alone. The exit status is 0 when all is as expected, 1 when it isn't, and 2 when the script
-has to be mended. Where it isn't, the lines that expect what came are printed, to be pasted.
+		Long: `Check a script, a FILE.yaml: it is run under each lock that its "expect" names, and so is
+each of its variants; printed is what was expected and what came. FILE.yaml.VARIANT checks
+one variant alone. The exit status is 1 when something is to be mended, and the last line
+counts it: a verdict that is not as expected (the lines that expect what came are printed, to
+be pasted), or a line marked !!: a fault that isn't made, or a step that may be why a lock
+breaks. What is marked ~ is a note: it may stay, and the exit status is 0 with it. It is 2
+when the script can't be run.
 
 Or check a playlist for lockstep present: each of its runs is made, and those of scripts of
 your own are compared in the same way with what the script expects of that lock.
 
-A FOLDER stands for the scripts and playlists in it and below it. Of several files each is checked, the last line counts
-them, and the exit status is the worst.
+A FOLDER stands for the scripts and playlists in it and below it. Of several files each is
+checked, the last line counts them, and the exit status is the worst.
 
 Or check a certificate, which lockstep explore --certificate has written: the set of
 all situations that a lock can come to. The engine is taken to each of them, every
@@ -87,7 +90,7 @@ func (x *checking) run(cmd *cobra.Command, args []string) error {
 		came[status]++
 		worst = max(worst, status)
 	}
-	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%d files: %d as expected, %d not, %d that can't be checked\n", len(files), came[exitOK], came[exitOccurred], came[exitUsage]+came[exitPartial]); err != nil {
+	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%d files: %d in order, %d not, %d that can't be checked\n", len(files), came[exitOK], came[exitOccurred], came[exitUsage]+came[exitPartial]); err != nil {
 		return err
 	}
 	return exit(worst)
@@ -99,8 +102,8 @@ func (x *checking) one(cmd *cobra.Command, path string, listed tryout.Listed) er
 		return err
 	}
 	if check != nil {
-		met, err := check(unbroken(cmd.OutOrStdout()), path, listed)
-		if err == nil && !met {
+		inOrder, err := check(unbroken(cmd.OutOrStdout()), path, listed)
+		if err == nil && !inOrder {
 			err = exit(exitOccurred)
 		}
 		return err

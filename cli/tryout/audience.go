@@ -108,7 +108,7 @@ func ofScript(t *trace.Trace) []timeline.Question {
 func notAgain(s *scenarios.Scenario, all, before []timeline.Question) (lines []string) {
 	for i := range all {
 		if slices.ContainsFunc(before, func(o timeline.Question) bool { return all[i].SettledBy(&o) }) {
-			lines = append(lines, s.NoteAt(all[i].Note)+": this question isn't asked again in this run: a run before has shown the same answer.")
+			lines = append(lines, s.NoteAt(all[i].Note)+": not asked here, as an earlier run has asked it and shown the same answer. There is nothing to change.")
 		}
 	}
 	return lines

@@ -21,8 +21,39 @@ import (
 	"lockstep/strategies"
 )
 
-// Check checks a file, one of several of which the same is listed once. It reports whether all is as the file expects it.
-type Check func(out io.Writer, path string, listed Listed) (met bool, err error)
+// Check checks a file, one of several of which the same is listed once. It reports whether nothing is to be mended.
+type Check func(out io.Writer, path string, listed Listed) (inOrder bool, err error)
+
+// faults are what has to be mended in a file: a run of it that comes out otherwise than it says, or that isn't the run that it describes.
+// What may stay is a note, and no fault.
+type faults struct {
+	unmet  int // verdicts that are not as expected
+	marked int // lines marked !!
+}
+
+func (f *faults) add(o faults) { f.unmet, f.marked = f.unmet+o.unmet, f.marked+o.marked }
+
+// String counts them in a line, and is empty if there are none.
+func (f faults) String() string {
+	var parts []string
+	if f.unmet > 0 {
+		parts = append(parts, plural(f.unmet, "verdict")+" not as expected")
+	}
+	if f.marked > 0 {
+		parts = append(parts, plural(f.marked, "line")+" marked !!")
+	}
+	if parts == nil {
+		return ""
+	}
+	return plural(f.unmet+f.marked, "thing") + " to mend: " + strings.Join(parts, ", ") + "\n"
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
 
 // kinds are the files that can be checked, for the user of one that can't be.
 const kinds = "a script (its name ends in .yaml), a playlist (each line is a lock and a scenario, as in lockstep present --help) or a certificate (which lockstep explore --certificate writes)"
@@ -107,7 +138,7 @@ func beginning(path string) (string, error) {
 
 // Playlist makes the runs of a playlist, and prints for each whether its verdict is the one that its script expects, and the notes for
 // the script's author.
-func Playlist(out io.Writer, path string, listed Listed) (met bool, err error) {
+func Playlist(out io.Writer, path string, listed Listed) (inOrder bool, err error) {
 	list, err := scenarios.LoadPlaylist(path)
 	if err != nil {
 		return false, err
@@ -116,7 +147,7 @@ func Playlist(out io.Writer, path string, listed Listed) (met bool, err error) {
 	if list.Title != "" {
 		title = fmt.Sprintf("%q, ", list.Title)
 	}
-	said, met := fmt.Sprintf("%s: %s%d to present\n", path, title, len(list.Showings)), true
+	said, wrong := fmt.Sprintf("%s: %s%d to present\n", path, title, len(list.Showings)), faults{}
 	var asked []late
 	var words []passage
 	before := map[string][]timeline.Question{} // of the runs of each script
@@ -125,41 +156,42 @@ func Playlist(out io.Writer, path string, listed Listed) (met bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		said, met = said+c.text+notes(notAgain(s.Scenario, c.questions, before[s.Scenario.Name]), "    "), met && c.met
+		said += c.text + notes(notAgain(s.Scenario, c.questions, before[s.Scenario.Name]), "    ")
+		wrong.add(c.wrong)
 		before[s.Scenario.Name] = append(before[s.Scenario.Name], c.questions...)
 		asked = append(asked, c.asked...)
 		words = append(words, c.words...)
-		if !c.met {
+		if c.wrong.unmet > 0 {
 			said += fmt.Sprintf("    lockstep check %s prints the lines that expect what came\n", s.Scenario.Name)
 		}
 	}
-	_, err = io.WriteString(out, said+notes(advise(asked), "  ")+compared(words, listed))
-	return met, err
+	_, err = io.WriteString(out, said+notes(advise(asked), "  ")+compared(words, listed)+wrong.String())
+	return wrong == faults{}, err
 }
 
 // Script finds the script of a name as it can be run: a file with all its variants, or one of its variants. It prints for each lock of which
-// something is expected whether the verdict is that, and the notes for the script's author, and reports whether all are as expected.
-func Script(out io.Writer, name string, listed Listed) (met bool, err error) {
+// something is expected whether the verdict is that, and the notes for the script's author, and reports whether nothing is to be mended.
+func Script(out io.Writer, name string, listed Listed) (inOrder bool, err error) {
 	s, err := scenarios.Find(name)
 	if err != nil {
 		return false, err
 	}
-	met = true
-	text := ""
+	text, wrong := "", faults{}
 	for _, s := range append([]*scenarios.Scenario{s}, s.Variants()...) {
-		said, as, err := try(s, listed)
+		said, of, err := try(s, listed)
 		if err != nil {
 			return false, err
 		}
-		text, met = text+said, met && as
+		text += said
+		wrong.add(of)
 	}
-	_, err = io.WriteString(out, text)
-	return met, err
+	_, err = io.WriteString(out, text+wrong.String())
+	return wrong == faults{}, err
 }
 
 // try says what came of a scenario under each lock of which it expects something.
-func try(s *scenarios.Scenario, listed Listed) (text string, met bool, err error) {
-	text, met = fmt.Sprintf("%s: %q\n", s.Name, s.Title), true
+func try(s *scenarios.Scenario, listed Listed) (text string, wrong faults, err error) {
+	text = fmt.Sprintf("%s: %q\n", s.Name, s.Title)
 	var asked []late
 	var words []passage
 	var all []entry
@@ -169,13 +201,14 @@ func try(s *scenarios.Scenario, listed Listed) (text string, met bool, err error
 		}
 		st, err := scenarios.FindStrategy(name)
 		if err != nil {
-			return "", false, err
+			return "", wrong, err
 		}
 		c, err := came(s, st, name)
 		if err != nil {
-			return "", false, err
+			return "", wrong, err
 		}
-		text, met, all = text+c.text, met && c.met, append(all, entryOf(s, name, c.verdict))
+		text, all = text+c.text, append(all, entryOf(s, name, c.verdict))
+		wrong.add(c.wrong)
 		asked = append(asked, c.asked...)
 		words = append(words, c.words...)
 	}
@@ -186,10 +219,10 @@ func try(s *scenarios.Scenario, listed Listed) (text string, met bool, err error
 			text += toPaste(s, "To expect what comes of two locks, add", "", lines)
 		}
 	}
-	if !met {
+	if wrong.unmet > 0 {
 		text += toPaste(s, "If what came is right, put this in the place of its \"expect\"", reread(all), expectation(all))
 	}
-	return text, met, nil
+	return text, wrong, nil
 }
 
 // notes are lines for the author of a script.
@@ -203,7 +236,7 @@ func notes(lines []string, indent string) (text string) {
 // outcome is what came of a run.
 type outcome struct {
 	text    string
-	met     bool // it is as expected
+	wrong   faults
 	verdict trace.Verdict
 	asked   []late    // the questions in it of which its author has to hear
 	words   []passage // of the script, with what happens after them
@@ -218,6 +251,10 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string) (outcome,
 		return outcome{}, err
 	}
 	verdict, met := t.Expectation()
+	wrong := faults{}
+	if !met {
+		wrong.unmet = 1
+	}
 	switch {
 	case s.Path() == "": // what is expected of it, the program's own tests have compared
 		verdict = t.Verdict().String()
@@ -225,12 +262,12 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string) (outcome,
 		verdict = fmt.Sprintf("%s (the script states none for it; in its \"expect\", %s states that)", t.Verdict(), entryOf(s, st.Name, t.Verdict()))
 	}
 	if s.Path() == "" {
-		return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict), met: met}, nil
+		return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict), wrong: wrong}, nil
 	}
 	lines, warnings, held := moreReplicas(s, st), "", false
 	for i := range t.Notes {
 		n := &t.Notes[i]
-		if n.Kind != trace.NoteMissed {
+		if n.Kind != trace.NoteMissed || n.About == "verdict" { // a question that is asked earlier may stay where it is written
 			continue
 		}
 		text := fmt.Sprintf("at %s: %s", trace.Brief(n.At), n.Prose())
@@ -238,7 +275,11 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string) (outcome,
 			text += " That is no error: it is what this lock does here."
 		}
 		why := n.About == "wait" && len(t.Violations) > 0 // a run that is to praise a lock may be spoilt by that, in front of a class
+		if n.About == trace.Unmade {
+			text = strings.TrimSuffix(text, ".") + fmt.Sprintf(". So this run says nothing of %s under that fault: leave the lock out here, or give it a script with a fault that it has.", st.Name)
+		}
 		if held = held || why; why || n.About == trace.Unmade {
+			wrong.marked++
 			warnings += "    !! " + text + "\n"
 			continue
 		}
@@ -255,7 +296,7 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string) (outcome,
 	if held {
 		verdict += "; but a step of the script may be why, and not the lock"
 	}
-	return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict) + warnings + notes(lines, "    "), met: met, verdict: t.Verdict(), asked: lates(s, t), words: passages(s, t), questions: ofScript(t)}, nil
+	return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict) + warnings + notes(lines, "    "), wrong: wrong, verdict: t.Verdict(), asked: lates(s, t), words: passages(s, t), questions: ofScript(t)}, nil
 }
 
 // withstood says of a lock that has broken nothing where else it does: see [scenarios.Scenario.Elsewhere].
