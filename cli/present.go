@@ -24,8 +24,8 @@ lesson of the course, or one step of a lesson; what follows a # is a comment:
   lesson 6 2                   # its second step
   setpx-lua my-scenario.yaml   # a script of your own, beside the playlist
 
-Enter, space and page down go on, page up goes back, s shows the code, which a large
-window shows by itself. T, to rehearse, shows what is for the author of a script, marked ~:
+Enter, space and page down go on, page up goes back, s shows the code, e goes to the events
+that prove a violation, and enter from them back to the slide. T, to rehearse, shows what is for the author of a script, marked ~:
 which steps had no effect, which questions are asked before their places, and which verdicts
 are not as expected. A script is run again, at the same place, when its file changes.
 In the course, p presents a lesson so.

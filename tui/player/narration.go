@@ -64,6 +64,7 @@ func (p *Player) story(width int, whole bool, form quiz.Form) told.Story {
 		p.quiz.Ask(&t, p.Pos, p.teller(form))
 		return told.Story{Lines: t.Lines, Scrolls: p.Scrolls, Width: width - 1, More: p.more}
 	}
+	p.quiz.Recap(&t, p.Pos, p.Recaps)
 	early := p.quiz.Early(p.Pos)
 	if early {
 		p.quiz.Judge(&t, p.Pos, p.teller(form))
@@ -89,9 +90,8 @@ func (p *Player) story(width int, whole bool, form quiz.Form) told.Story {
 		p.tellEnd(&t)
 		s.Hint = p.tellCourse(&t)
 	}
-	if text := p.aside(); text != "" && whole {
-		t.Gap()
-		t.Add(draw.Dim, "", text)
+	if whole {
+		p.tellAside(&t)
 	}
 	marked := ""
 	for _, n := range p.quiz.Told(p.Pos, p.forClass()) {
@@ -119,12 +119,13 @@ func (p *Player) story(width int, whole bool, form quiz.Form) told.Story {
 	return s
 }
 
-// aside explains a number that the reader may stumble over, where nothing of more weight is told: a class has an author's story to follow.
-func (p *Player) aside() string {
-	if len(p.shown()) > 0 || p.Teaching || p.quiz.At(p.Pos) != nil {
-		return ""
+// tellAside explains a number that the reader may stumble over, where nothing of more weight is told: a class has an author's story to follow.
+func (p *Player) tellAside(t *draw.Paragraphs) {
+	text := cmp.Or(facts.Millisecond(p.Run, p.Pos), facts.Drift(p.Run, p.Pos))
+	if text != "" && len(p.shown()) == 0 && !p.Teaching && p.quiz.At(p.Pos) == nil {
+		t.Gap()
+		t.Add(draw.Dim, "", text)
 	}
-	return cmp.Or(facts.Millisecond(p.Run, p.Pos), facts.Drift(p.Run, p.Pos))
 }
 
 func (p *Player) tellNote(t *draw.Paragraphs, n trace.Note, mark string) {

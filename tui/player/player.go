@@ -74,21 +74,19 @@ type Player struct {
 	spare           int            // rows of a screen with a layout of its own, for those
 	above           draw.Rectangle // the rule above the diagram, if nothing else stands there
 
-	Asks         bool // for predictions
-	OwnQuestions bool // of a script that asks some itself, no others; of a script in a file it is always so
-
-	Settled []timeline.Question // in runs before, with their answers: they are not asked again
+	Asks         bool                // for predictions
+	OwnQuestions bool                // of a script that asks some itself, no others; of a script in a file it is always so
+	Settled      []timeline.Question // in runs before, with their answers: they are not asked again
 
 	Steady bool // no row of the diagram comes or goes as the run goes on: for layouts of their own
 
 	Scrolls bool // the words that have no row can be scrolled to
 	Names   bool // the header has its name before each code, where there is room
-
-	Fresh bool // what the stop before has told is left out
+	Fresh   bool // what the stop before has told is left out
+	Recaps  bool // the words for what the picture shows are told once more
 
 	Rehearsing bool // for a class that isn't there yet: the author is told what is for an author
-
-	Untold bool // the code tells no answer: it has no comments, and not what heads its file, as long as a question is to come
+	Untold     bool // the code tells no answer: it has no comments, and not what heads its file, as long as a question is to come
 
 	Measure int // the greatest width of the words, if it is more than that of prose elsewhere
 
@@ -684,10 +682,12 @@ func (p *Player) toEvidence() {
 	p.Notice = fmt.Sprintf("evidence %d of %d", next+1, len(events)) + facts.WentBack(p.Run, p.Pos, back, p.Keys.Close.Help().Key)
 }
 
-// LeaveEvidence goes back to where the evidence was called for, and reports whether it was gone round: the
-// key that leaves the screen goes there first.
+// InEvidence reports whether the keys that leave the screen and go on lead back from evidence first.
+func (p *Player) InEvidence() bool { return p.Run != nil && p.back != none && p.back != p.Pos }
+
+// LeaveEvidence goes back to where the evidence was called for, and reports whether it was gone round.
 func (p *Player) LeaveEvidence() bool {
-	if p.Run == nil || p.back == none || p.back == p.Pos {
+	if !p.InEvidence() {
 		return false
 	}
 	picked := p.picked
@@ -763,7 +763,7 @@ func (p *Player) FooterKeys() []key.Binding {
 	if p.overflows {
 		list = slices.Insert(list, 1, screen.Pair(k.Up, k.Down, "more"))
 	}
-	on := screen.As(k.Enter, draw.Either(p.back != none && p.back != p.Pos, "back", "go on"))
+	on := screen.As(k.Enter, draw.Either(p.InEvidence(), "back", "go on"))
 	proven := p.picked != none && len(p.Run.Breaches) > 0 && (p.Run.Breaches[p.picked].Pos == p.Pos || p.Pos > 0 && p.evidence(p.Run.Event(p.Pos).Seq) > 0)
 	if proven {
 		list = slices.Insert(list, 0, screen.As(k.Evidence, "evidence"))
@@ -806,7 +806,7 @@ func (p *Player) narrow() bool { return p.plan.Header.W < layout.SideFrom }
 
 // footer is what the footer says of the views.
 func (p *Player) footer(proven bool) *views.Footer {
-	back := p.back != none && p.back != p.Pos // esc ends the search, and goes back from evidence, before it closes what is shown
+	back := p.InEvidence() // esc ends the search, and goes back from evidence, before it closes what is shown
 	return &views.Footer{Keys: &p.Keys, Shown: p.view, Next: p.NextView(), Source: p.source && p.plan.Main.Empty(), Out: p.find.Only+p.find.Query == "" && !back,
 		Ended: p.Run != nil && p.Pos == p.Run.Last(), Narrow: p.narrow(), Proven: proven, Playing: p.playing}
 }

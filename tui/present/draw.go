@@ -17,7 +17,7 @@ const (
 	diagramFrom = 14 // rows
 	plotFrom    = 40 // columns, for the diagram
 	besideFrom  = 120
-	roomyWidth  = 180 // with roomyHeight: the code stands beside the words, without being asked for
+	roomyWidth  = 180 // with roomyHeight: the code stands beside the words, and takes no room from the diagram
 	roomyHeight = 45
 	margin      = 3
 	leastTold   = 4
@@ -98,7 +98,6 @@ func (p *Present) Draw(c *draw.Canvas, r draw.Rectangle) {
 	width := min(max(r.W-2*margin, 1), longestTold)
 	least := 0 // of the words: the diagram needs not all of its rows, and code would take all
 	p.titled = p.begins() && r.H >= diagramFrom && r.W >= plotFrom
-	p.wantsCode = p.coded != roomy(r.W, r.H)
 	p.showsCode = p.wantsCode && !p.titled // nobody has acted yet
 	if p.showsCode && !roomy(r.W, r.H) {
 		least = r.H

@@ -27,9 +27,8 @@ type Present struct {
 	title     string // of the playlist
 	showings  []scenarios.Showing
 	at        int
-	coded     bool // the reader has asked for the code, or against it where it is there by default
 	scroll    int  // of the words
-	wantsCode bool // in the last frame, but for the title
+	wantsCode bool // a room reads the diagram and the words first: the code comes when it is asked for
 	showsCode bool // in the last frame
 	beyond    int  // lines of the words that the last frame had no rows for
 	page      int  // rows of the words in it
@@ -153,8 +152,8 @@ func (p *Present) leave(asked bool, scrolled int) (out screen.Outcome) {
 
 // toggleCode shows the code, or hides it. On the slide with the title nobody has acted yet: there it says so.
 func (p *Present) toggleCode() {
-	if p.coded = !p.coded; p.titled {
-		p.Notice = draw.Either(p.wantsCode, "Without the code.", "The code comes when somebody acts.")
+	if p.wantsCode = !p.wantsCode; p.titled {
+		p.Notice = draw.Either(p.wantsCode, "The code comes when somebody acts.", "Without the code.")
 	}
 }
 
@@ -216,8 +215,7 @@ func (p *Present) goOn() tea.Cmd {
 	case p.Awaited(), p.Run != nil && p.Advance(): // a run that isn't there yet is not passed over
 		return nil
 	case p.at+1 == len(p.showings):
-		p.Notice = "That was the last run of the playlist" + p.ways() + "."
-		return nil
+		return nil // the last words say what can be done
 	}
 	return p.show(p.at + 1)
 }
@@ -230,7 +228,7 @@ func (p *Present) ended() bool {
 func (p *Present) goBack() tea.Cmd {
 	p.led = true
 	switch {
-	case p.Run != nil && p.Retreat():
+	case p.LeaveEvidence(), p.Run != nil && p.Retreat():
 		return nil
 	case p.at == 0:
 		p.Notice = "This is the beginning of the playlist."
@@ -250,9 +248,15 @@ func (p *Present) show(at int) tea.Cmd {
 	return p.Start()
 }
 
+// toSlide is what the keys that go on, go back and leave do in the past, to which evidence has led.
+const toSlide = "back to the slide"
+
 // FooterKeys are the keys that work here, the most useful first.
 func (p *Present) FooterKeys() []key.Binding {
 	k := &p.Keys
+	if p.InEvidence() && p.scroll >= p.beyond {
+		return []key.Binding{screen.As(k.Enter, toSlide), screen.As(k.Evidence, "next evidence"), k.Help, screen.As(k.Close, toSlide), k.Quit}
+	}
 	on := "go on"
 	switch {
 	case p.scroll < p.beyond:
@@ -268,15 +272,15 @@ func (p *Present) FooterKeys() []key.Binding {
 		list = append(list, p.GuessKeys()...)
 	}
 	list = append(list, screen.As(k.PageUp, "back"), screen.As(k.Source, draw.Either(p.showsCode, "no code", "code")),
-		screen.Pair(k.Back, k.Forward, "event"), k.Violation, k.Compare, screen.Pair(k.In, k.Out, "zoom"), k.Export, k.Help, k.Close, k.Quit)
+		screen.Pair(k.Back, k.Forward, "event"), k.Compare, screen.Pair(k.In, k.Out, "zoom"), k.Export, k.Help, screen.As(k.Close, "end"), k.Quit)
+	if p.Run != nil && slices.ContainsFunc(p.Run.Breaches, func(b timeline.Breach) bool { return b.Pos == p.Pos }) {
+		list = slices.Insert(list, slices.IndexFunc(list, func(b key.Binding) bool { return b.Help().Key == k.Source.Help().Key }), k.Evidence)
+	}
 	rehearsal := screen.As(k.Teach, draw.Either(p.rehearses, "for the room", "author's notes"))
 	if p.rehearses || p.Pos == 0 && p.showings[p.at].Scenario.Path() != "" { // at the beginning of each run alike, be there notes or not
-		list = slices.Insert(list, len(list)-9, rehearsal)
+		list = slices.Insert(list, len(list)-8, rehearsal)
 	} else {
 		list = slices.Insert(list, len(list)-3, rehearsal)
-	}
-	if p.Run == nil || len(p.Run.Breaches) == 0 {
-		list = slices.DeleteFunc(list, func(b key.Binding) bool { return b.Help() == k.Violation.Help() })
 	}
 	if p.Run != nil {
 		if p.Remedy() != nil { // the words name the key
@@ -293,6 +297,7 @@ func (p *Present) Help() screen.Page {
 	return screen.Page{
 		Title: "the presenter",
 		About: "The runs of a playlist, one after another. One key goes on: to words for which there was no row, to the next words, to the answer of a question, to a violation, to an access that the resource refuses, to a release or an extension that fails, and from the end of a run to the next one. " +
+			"At a violation " + k.Evidence.Help().Key + " leads to the events that prove it, one after another; from them " + k.Enter.Help().Key + ", " + k.PageUp.Help().Key + " and " + k.Close.Help().Key + " lead back to the slide, and nowhere else. " +
 			"A script that asks the room itself is asked nothing else. A script of your own is run again when its file changes.",
 		Keys: append([]key.Binding{screen.As(k.Enter, "go on"), screen.As(k.Play, "go on"), screen.As(k.PageDown, "go on"), screen.As(k.Next, "go on"),
 			screen.As(k.PageUp, "go back"), screen.As(k.Undo, "go back"), screen.As(k.Previous, "go back"), screen.As(k.Source, "code on and off"),
@@ -304,6 +309,8 @@ func (p *Present) Help() screen.Page {
 // words are the narration, set for the last row of a room: where not all of it has room in so many rows, without that which the slide
 // before has told; the closing, which sums up, goes last.
 func (p *Present) words(width, rows int) []draw.Line {
+	p.Recaps = true
+	p.Recaps = rows == 0 || len(p.allWords(width, 0, true)) <= rows // the slide before has told that: the choices of a question are worth more
 	all := p.allWords(width, rows, true)
 	if rows == 0 || len(all) <= rows || p.Run == nil || p.Pos == 0 || !p.led {
 		return all
@@ -349,7 +356,7 @@ func (p *Present) allWords(width, rows int, closes bool) []draw.Line {
 	}
 	if p.Pos == p.Run.Last() && p.at+1 == len(p.showings) {
 		t.Gap()
-		t.Add(draw.Dim, "", "This is the end of the playlist"+p.ways()+".")
+		t.Add(draw.Dim, "", "The end: "+p.Keys.Enter.Help().Key+" does nothing more, "+p.Keys.PageUp.Help().Key+" goes back, "+p.Keys.Close.Help().Key+" closes.")
 	}
 	return t.Lines
 }
@@ -369,11 +376,6 @@ func (p *Present) drawTitle(c *draw.Canvas, r draw.Rectangle) {
 		left := max((r.W-l.Width())/2, 0)
 		c.Line(r.X+left, top+i, r.W-left, l)
 	}
-}
-
-// ways says what can be done at the end, where the key that goes on does nothing.
-func (p *Present) ways() string {
-	return fmt.Sprintf(": %s goes back, %s closes it", p.Keys.PageUp.Help().Key, p.Keys.Close.Help().Key)
 }
 
 // place is where the run is in the playlist, and whether the room is empty.

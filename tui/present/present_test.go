@@ -121,7 +121,7 @@ func TestOneKey(t *testing.T) {
 		t.Errorf("back from the second run leads to event %d of run %d", p.Pos, p.at+1)
 	}
 	a.Press("enter enter pgdown space")
-	if v := a.View(); p.at != 1 || !strings.Contains(v, "That was the last run") {
+	if v := a.View(); p.at != 1 || strings.Count(tuitest.Unwrapped(v), "The end: enter does nothing more, pgup goes back, esc closes.") != 1 {
 		t.Errorf("the end of the playlist:\n%s", v)
 	}
 }
@@ -449,8 +449,9 @@ func TestEndOfThePlaylist(t *testing.T) {
 	if goesOn["go on"] == 0 || goesOn["next run"] != len(p.showings)-1 {
 		t.Errorf("enter is said to lead %v in %d runs", goesOn, len(p.showings))
 	}
-	if a.Press("enter"); !strings.Contains(a.View(), "That was the last run of the playlist: pgup goes back, esc closes it.") || strings.Contains(a.View(), "enter go on") {
-		t.Error(a.View())
+	before := a.View()
+	if a.Press("enter"); a.View() != before || strings.Count(before, "The end: enter does nothing more, pgup goes back, esc closes.") != 1 || strings.Contains(before, "enter go on") {
+		t.Errorf("%s\nand before it\n%s", a.View(), before)
 	}
 	_, cmd := r.Update(tuitest.KeyMsg("esc"))
 	if cmd == nil {
@@ -506,7 +507,7 @@ func TestWordsAreForTheRoom(t *testing.T) {
 			t.Fatalf("at %d the room is told:\n%s", p.Pos, a.View())
 		}
 	}
-	if !strings.Contains(a.View(), "This is the end of the playlist: pgup goes back, esc closes it.") {
+	if !strings.Contains(a.View(), "The end: enter does nothing more, pgup goes back, esc closes.") {
 		t.Errorf("nothing says what can be done at the end:\n%s", a.View())
 	}
 }
@@ -817,6 +818,53 @@ func TestBackStopsWhereOnHas(t *testing.T) {
 	}
 }
 
+// Evidence leads back in time: at a violation the footer has its key, and from there each key that goes on, goes back or leaves leads to the slide.
+func TestEvidenceLeadsBackToTheSlide(t *testing.T) {
+	a, p, _ := open(t, 120, 40)
+	a.Press("!")
+	at := p.Pos
+	if v := a.View(); !strings.Contains(v, "e its evidence") || strings.Contains(v, "back to the slide") {
+		t.Fatalf("at the violation:\n%s", v)
+	}
+	for _, key := range []string{"enter", "pgup", "esc"} {
+		a.Press("e")
+		if v := a.View(); p.Pos >= at || !strings.Contains(v, "enter back to the slide  e next evidence") || !strings.Contains(v, "esc back to the slide") || strings.Contains(v, "esc end") {
+			t.Errorf("at the evidence, %d of %d:\n%s", p.Pos, at, v)
+		}
+		if a.Press(key); p.Pos != at || p.leaving {
+			t.Errorf("%s leads to %d, and not to %d:\n%s", key, p.Pos, at, a.View())
+		}
+	}
+	if a.Press("left"); strings.Contains(a.View(), "e its evidence") {
+		t.Errorf("before the violation:\n%s", a.View())
+	}
+}
+
+// The author's words for a step stand on the slide before it, as what comes next, and on those that show it: where the next words begin, and
+// beside a violation that comes of it.
+func TestWordsStayWhileTheirStepIsShown(t *testing.T) {
+	_, p := openOwn(t, lateTalk, "naive-del")
+	a := tuitest.Open(t, 120, 50, p.App, p, nil)
+	first, second, last := "Anna takes the lock.", "Anna's machine stops.", "At 12 s Ben comes."
+	for _, want := range [][]string{{"Next: " + first}, {first, "Next: " + second}, {second, "Next: At 12 s Ben comes."}} {
+		v := tuitest.Unwrapped(a.View())
+		for _, text := range want {
+			if !strings.Contains(v, text) || strings.Contains(v, "Next: "+text) {
+				t.Errorf("at %d no %q in\n%s", p.Pos, text, a.View())
+			}
+		}
+		a.Press("enter")
+	}
+	for n := 0; len(p.Run.Breaches) > 0 && p.Pos != p.Run.Breaches[0].Pos; n++ {
+		if a.Press("enter"); n > 20 {
+			t.Fatalf("the violation never comes:\n%s", a.View())
+		}
+	}
+	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, last) || strings.Contains(v, "Next: "+last) || strings.Contains(v, "In progress") || strings.Index(v, last) > strings.Index(v, "!! OV: ") {
+		t.Errorf("beside the violation no %q:\n%s", last, a.View())
+	}
+}
+
 // At the end of the playlist the key that goes on leaves the last words where they are, also where they had to be scrolled to.
 func TestTheEndStays(t *testing.T) {
 	_, p := openOwn(t, lateTalk, "naive-del", "setpx-lua")
@@ -832,7 +880,7 @@ func TestTheEndStays(t *testing.T) {
 		t.Fatal("the last words have rows without scrolling")
 	}
 	for range 3 {
-		if a.Press("enter"); p.scroll != p.beyond || !strings.Contains(a.View(), "esc closes it") {
+		if a.Press("enter"); p.scroll != p.beyond || !strings.Contains(a.View(), "esc closes") {
 			t.Fatalf("the end is gone:\n%s", a.View())
 		}
 	}
@@ -1182,14 +1230,14 @@ script:
     answer: record
   - run: [A, B]
 `, "setpx-lua")
-	const all = "What comes of a full Redis?|1 nothing goes wrong|Redis throws the key away.|The run will tell: What comes|B comes.|Asked before: |Who believes?|Whose record is it?|1 nobody|1 no client's record|A and B.|B's record.|!! DG: "
+	const all = "What comes of a full Redis?|1 nothing goes wrong|Redis throws the key away.|The run will tell: What comes|B comes.|Asked before: |Question 1 of 2 here: |Question 2 of 2 here: |Who believes?|Whose record is it?|1 nobody|1 no client's record|A and B.|B's record.|!! DG: "
 	at := -1
 	for i, want := range []string{
 		"What comes of a full Redis?|1 nothing goes wrong",
 		"What comes of a full Redis?|1 nothing goes wrong|Redis throws the key away.|The run will tell: What comes",
-		"B comes.|Who believes?|1 nobody",
-		"B comes.|Whose record is it?|1 no client's record",
-		"Who believes?|A and B.",
+		"Redis throws the key away.|B comes.|Question 1 of 2 here: |Who believes?|1 nobody",
+		"Redis throws the key away.|B comes.|Question 2 of 2 here: |Whose record is it?|1 no client's record",
+		"B comes.|Who believes?|A and B.",
 		"What comes of a full Redis?|Who believes?|Whose record is it?|A and B.|B's record.|!! DG: ",
 	} {
 		a.Press("enter")
@@ -1401,13 +1449,12 @@ script:
 	}
 }
 
-// A key for violations is offered where there are any, and only there.
-func TestViolationsAreOfferedWhereThereAreAny(t *testing.T) {
-	for lock, breaks := range map[string]bool{"naive-del": true, "setpx-lua": false} {
-		a, p := openOwn(t, "title: T\nscript:\n  - {run: A, to: release}\n  - {wait: 11s}\n  - {run: B, to: work}\n  - {run: A, to: done}\n", lock)
-		offered := func(b key.Binding) bool { return b.Help() == p.Keys.Violation.Help() }
-		if is := slices.ContainsFunc(p.FooterKeys(), offered); is != breaks || len(p.Run.Breaches) > 0 != breaks {
-			t.Errorf("%s: %v, and there are %d\n%s", lock, is, len(p.Run.Breaches), a.View())
+// A class isn't told by a key whether anything will break.
+func TestNoKeyTellsWhatComes(t *testing.T) {
+	for _, lock := range []string{"naive-del", "setpx-lua"} {
+		_, p := openOwn(t, "title: T\nscript:\n  - {run: A, to: release}\n  - {wait: 11s}\n  - {run: B, to: work}\n  - {run: A, to: done}\n", lock)
+		if slices.ContainsFunc(p.FooterKeys(), func(b key.Binding) bool { return b.Help() == p.Keys.Violation.Help() }) {
+			t.Errorf("%s offers %s", lock, p.Keys.Violation.Help())
 		}
 	}
 }

@@ -183,12 +183,50 @@ func (z *Quiz) Said(pos int) []trace.Note {
 	return append(said[:asked:asked], slices.DeleteFunc(slices.Clone(said[asked:]), func(n trace.Note) bool { return n.Kind == trace.NoteSay })...)
 }
 
+// Recap tells a room again, if there is room for it, what it has been told before the steps that the picture shows, above what has come of them.
+func (z *Quiz) Recap(t *draw.Paragraphs, pos int, fits bool) {
+	if !fits {
+		return
+	}
+	shown := z.shownWords(pos)
+	for _, n := range shown {
+		t.Add(draw.Plain, "", n.Prose())
+	}
+	if _, fresh := z.run.Breached(pos); len(shown) > 0 && len(fresh) > 0 && !z.Early(pos) { // an answer brings a gap along
+		t.Gap()
+	}
+}
+
+// shownWords are, for a room, the script's words for the steps that the picture shows at a position: those of the chapter before, where one begins,
+// and those of its own, where a violation has come of them or the story is over. A room has had them as what comes next; they stay
+// until it has seen that.
+func (z *Quiz) shownWords(pos int) (shown []trace.Note) {
+	if !z.stays || pos == 0 {
+		return nil
+	}
+	said := z.run.Said(pos)
+	if slices.Contains(z.run.Chapters, pos) {
+		said = z.run.Said(z.run.PreviousChapter(pos))
+	}
+	for _, n := range said {
+		if at := z.run.Before(n.Seq); n.Kind == trace.NoteSay && !z.run.Over(at) && (slices.Contains(z.run.Chapters, pos) || z.done(&n, pos)) {
+			shown = append(shown, n)
+		}
+	}
+	return shown
+}
+
+// done reports whether a room sees at a position what has come of a chapter's words.
+func (z *Quiz) done(n *trace.Note, pos int) bool {
+	at := z.run.Before(n.Seq)
+	return n.Kind == trace.NoteSay && z.stays && at < pos && !z.run.Over(at) && (z.broken(at, pos) || z.run.Over(pos))
+}
+
 // Told are those of them that are told there: not a question, which has been asked before; to a class not what is for the author; and to a
-// room not what was in progress before a violation, as it sees what has come of it.
+// room not those of which it sees what has come: see Recap.
 func (z *Quiz) Told(pos int, class bool) []trace.Note {
 	return slices.DeleteFunc(slices.Clone(z.Said(pos)), func(n trace.Note) bool {
-		return n.Kind == trace.NoteAsk && n.Answer != "" || hidden(&n, class) ||
-			n.Kind == trace.NoteSay && z.stays && z.broken(z.run.Before(n.Seq), pos)
+		return n.Kind == trace.NoteAsk && n.Answer != "" || hidden(&n, class) || z.done(&n, pos)
 	})
 }
 
@@ -465,18 +503,35 @@ func (z *Quiz) Ask(t *draw.Paragraphs, pos int, by *Teller) {
 	case z.answered(q) && (q.Pos < pos || z.behind[pos] || z.shown(q)):
 		z.open(t, q, pos, by)
 	case said != "":
-		t.Add(draw.Strong, "? ", text)
+		t.Add(draw.Strong, "? ", z.which(q)+text)
 		t.Add(draw.Strong, "  ", said+" "+on)
 	case by.Form == Paragraph:
-		t.Add(draw.Strong, "? ", text)
+		t.Add(draw.Strong, "? ", z.which(q)+text)
 		t.Add(draw.Strong, "  ", z.choices(q)+"Or "+on)
 	default:
-		t.Add(draw.Strong, "? ", strings.TrimSpace(text+" "+q.Lead))
+		t.Add(draw.Strong, "? ", z.which(q)+strings.TrimSpace(text+" "+q.Lead))
 		list(t, q.Choices, by.Form)
 		if by.Form >= List {
 			t.Add(draw.Strong, "  ", "Or "+on)
 		}
 	}
+}
+
+// which says of a question which it is of several that are asked at one place: the screens of these differ in nothing else but its words.
+func (z *Quiz) which(q *timeline.Question) string {
+	at, all := 0, 0
+	for i := range z.all {
+		if z.all[i].Pos == q.Pos {
+			all++
+		}
+		if &z.all[i] == q {
+			at = all
+		}
+	}
+	if all < 2 {
+		return ""
+	}
+	return fmt.Sprintf("Question %d of %d here: ", at, all)
 }
 
 // list numbers choices.
