@@ -83,14 +83,18 @@ func (s Strategy) Quorum() int {
 }
 
 // Extends reports whether the strategy's leases can be prolonged by their holder. To find out it
-// makes a lock: see [Strategy.Idle].
-func (s Strategy) Extends() bool {
-	_, can := s.Idle().(Extender)
+// makes a lock: see [Strategy.Idle]. It says yes of a constructor that panics there: who goes by
+// that learns that no lease can be extended, and with a no nobody would miss the extensions.
+func (s Strategy) Extends() (can bool) {
+	can = true
+	defer func() { _ = recover() }()
+	_, can = s.Idle().(Extender)
 	return can
 }
 
 // Idle makes a lock in a world in which nothing happens: a constructor may draw a token, look at
-// its clock, or add a hook to its Redis clients, which have no server and are closed.
+// its clock, or add a hook to its Redis clients, which have no server and are closed. Its arguments
+// are like those of a search, as a constructor may refuse an empty key or a short TTL.
 func (s Strategy) Idle() Lock {
 	nodes := make([]*redis.Client, s.Nodes)
 	for i := range nodes {
@@ -101,7 +105,7 @@ func (s Strategy) Idle() Lock {
 		})
 		defer nodes[i].Close() //nolint:errcheck // it has no connection
 	}
-	return s.New(nodes, "", Options{TTL: time.Second, Retry: Retry{Tries: 1}, Clock: stopped{}, Token: func() string { return "" },
+	return s.New(nodes, "lock", Options{TTL: 12 * time.Second, Retry: Retry{Tries: 1}, Clock: stopped{}, Token: func() string { return "token" },
 		Random: func(time.Duration) time.Duration { return 0 }, Go: func(func()) {}})
 }
 

@@ -57,10 +57,9 @@ func codes(s strategies.Strategy, extended bool) trace.Verdict {
 	return v.Sorted()
 }
 
-// extends reports whether a lock can extend its leases. A constructor that needs more than its
-// arguments may panic here; the result says then that Extend was never called.
-func extends(s strategies.Strategy) (can bool) {
-	defer func() { _ = recover() }()
+// extends reports whether a lock can extend its leases. It says yes of a constructor that leaves
+// that open (see [strategies.Strategy.Extends]): a search in which no lease is extended decides nothing then.
+func extends(s strategies.Strategy) bool {
 	s.Nodes = max(s.Nodes, 1)
 	return s.New != nil && s.Extends()
 }

@@ -575,6 +575,38 @@ func (e *extender) Extend(ctx context.Context, lease *strategies.Lease) error {
 	return e.rdb.Set(ctx, e.key, lease.Token, e.TTL).Err()
 }
 
+// TestStrictConstructors: a constructor that refuses an empty key, or a TTL that is shorter than the
+// search's, hides no Extend. Where it leaves open whether there is one, callers are to extend.
+func TestStrictConstructors(t *testing.T) {
+	strict := func(least time.Duration, extends bool) strategies.Strategy {
+		return strategies.Strategy{New: func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+			if key == "" || o.TTL < least {
+				panic("the key is empty, or the TTL is too short")
+			}
+			l := locktest.Functions(take, compare, errTaken)(nodes, key, o)
+			if extends {
+				return &extender{l, nodes[0], key, o}
+			}
+			return l
+		}}
+	}
+	one := func(b *explore.Bounds) { b.Cycles, b.TTL, b.Codes = 1, 20*time.Second, trace.Verdict{trace.FR} }
+	for _, least := range []time.Duration{10 * time.Second, 20 * time.Second} {
+		w := watching(t)
+		locktest.Holds(w, strict(least, true), one)
+		w.says(t, true, `FR, foreign release`)
+	}
+	w := watching(t)
+	locktest.Holds(w, strict(10*time.Second, false), one)
+	w.says(t, false, `holds within these bounds`)
+	w = watching(t)
+	locktest.Holds(w, strict(20*time.Second, false), one)
+	w.says(t, true, `not decided, because no lease was ever extended`)
+	w = watching(t)
+	locktest.Holds(w, strict(20*time.Second, false), one, func(b *explore.Bounds) { b.Extend = false })
+	w.says(t, false, `holds within these bounds`)
+}
+
 // TestExtendIsCalled: where a lock can extend a lease, callers do, unless the bounds say
 // otherwise; then the log says that nobody did.
 func TestExtendIsCalled(t *testing.T) {

@@ -15,7 +15,7 @@
 // functions that a made lock has in it, and all that these call or name; each use in it counts. The
 // constructor's code runs early, once for each lock: what it calls counts, but a function that it only
 // puts into a field is a default, which may be replaced; what a made lock really has is seen by
-// reflection, of one that was made with an empty key and a single try. Code around the constructor, such as the test's, and what sets package's variables at first, isn't the
+// reflection, of one that was made for a single try. Code around the constructor, such as the test's, and what sets package's variables at first, isn't the
 // lock's: there only what comes from it counts, once the lock's code looks at it.
 //
 // Functions, the types in interfaces, and whether memory is shared flow from place to place: through
