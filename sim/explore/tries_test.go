@@ -91,6 +91,15 @@ func TestFaithfulRetrying(t *testing.T) {
 	}
 }
 
+// No caller ends a call by its context, neither in a search nor in the engine, and the bounds say so: a lock that
+// deletes the record, whoever's that is, once its context has ended holds otherwise, and nothing tells why.
+func TestEndedContextsAreStated(t *testing.T) {
+	b := Defaults(retrying(nil))
+	if !strings.Contains(space.Outside(&b), ", callers that end a call by its context") {
+		t.Error(space.Outside(&b))
+	}
+}
+
 // The bounds name those who try more often as left out.
 func TestTriesAreStated(t *testing.T) {
 	b := Defaults(retrying(nil))

@@ -19,7 +19,7 @@ func (b *Bounds) Outside(made []sim.Fault) string {
 		}
 	}
 	parts = append(append(parts, "clocks that run at another rate"), unsearched(made)...)
-	parts = append(append(parts, partly...), b.ofReplicas()...)
+	parts = append(append(append(parts, partly...), b.ofReplicas()...), "callers that end a call by its context")
 	insistent := "callers that ask again when they are refused"
 	if b.Tries > 1 {
 		insistent = fmt.Sprintf("callers that ask again when they were refused %d times", b.Tries)
