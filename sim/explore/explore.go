@@ -380,6 +380,11 @@ func (s *search) everywhere(ctx context.Context) error {
 // smaller finds counterexamples within smaller bounds for those violations whose least
 // schedule a search that was cut off had no time to find: better some than none.
 func (r *Result) smaller(ctx context.Context) error {
+	if r.Why != "" { // its time may be up, and a test's soon: there is one grace for all
+		var done context.CancelFunc
+		ctx, done = context.WithTimeout(context.WithoutCancel(ctx), grace)
+		defer done()
+	}
 	for _, b := range smallerThan(r.Bounds) {
 		if len(r.Violated) == len(r.Found) {
 			break
@@ -390,7 +395,7 @@ func (r *Result) smaller(ctx context.Context) error {
 				b.Codes = append(b.Codes, c)
 			}
 		}
-		ctx, done := context.WithTimeout(context.WithoutCancel(ctx), grace)
+		ctx, done := context.WithTimeout(ctx, grace)
 		small, err := runIn(ctx, b)
 		done()
 		if err != nil {
