@@ -319,7 +319,7 @@ func (s *Game) wait(d time.Duration) (o option, paused []string) {
 		last = append(last[:2], fmt.Sprintf("and %d more", len(last)-2))
 	}
 	if len(last) == 0 && d == time.Second { // always offered, so that a little time can pass
-		last = []string{"nothing is due"}
+		last = []string{draw.Either(slices.ContainsFunc(events, func(e trace.Event) bool { return e.At < s.now+d && e.Kind != trace.KindPause }), "nothing more is due by then", "nothing is due")}
 	} else if len(last) == 0 && d > s.cfg.TTL {
 		last = []string{draw.Either(s.stamped(), "a stamp taken now has run out by then", "nothing is due, and a lease is shorter")}
 	}

@@ -54,7 +54,7 @@ func (m *Search) Draw(c *draw.Canvas, r draw.Rectangle) {
 
 func (m *Search) drawHeader(c *draw.Canvas, r draw.Rectangle) {
 	n := c.Text(r.X+1, r.Y, r.W-1, "All schedules", draw.Title)
-	n += c.Text(r.X+1+n, r.Y, r.W-1-n, "  of ", draw.Dim)
+	n += c.Text(r.X+1+n, r.Y, r.W-1-n, " of ", draw.Dim)
 	c.Text(r.X+1+n, r.Y, r.W-1-n, m.bounds.Strategy.Name, draw.Title)
 }
 
