@@ -2,15 +2,13 @@ package cli
 
 import (
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 
 	"lockstep/cli/module"
 )
 
-// usual is the program's name where nobody has called it: in documents, in tests, and in the files that it writes,
-// which outlive the call.
+// usual is the program's name where nobody has called it: in documents and in tests.
 const usual = "lockstep"
 
 // called is the command by which the reader has started the program, so that the commands which it suggests can be pasted.
@@ -28,23 +26,12 @@ func commandOf(program, wd string) string {
 	switch {
 	case program == "":
 		return usual
-	case !ofGoRun(program):
+	case !module.OfGoRun(program):
 		return quoted(program)
 	case module.IsSources(wd):
 		return "go run ."
 	}
 	return "go run lockstep" // elsewhere in the module
-}
-
-// ofGoRun reports whether a program is where go run puts its own: in a folder for this build, or in its cache.
-func ofGoRun(program string) bool {
-	for _, part := range strings.Split(filepath.ToSlash(program), "/") {
-		if strings.HasPrefix(part, "go-build") {
-			return true
-		}
-	}
-	cache := os.Getenv("GOCACHE")
-	return cache != "" && strings.HasPrefix(program, filepath.Clean(cache)+string(filepath.Separator))
 }
 
 // suggested is the program's name before one of its commands, or in its usage: not in a path, nor in a sentence about it.
@@ -59,4 +46,12 @@ func asCalled(text string) string {
 		return text
 	}
 	return suggested.ReplaceAllStringFunc(text, func(s string) string { return strings.Replace(s, usual, called, 1) })
+}
+
+// inFolder is a file's text with commands as the reader calls the program, if they work in its folder: a path from here doesn't, nor does go run.
+func inFolder(dir, text string) string {
+	if dir != "." && strings.ContainsAny(called, " /\\") && !strings.HasPrefix(called, "/") {
+		return text
+	}
+	return asCalled(text)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -28,6 +29,26 @@ func TestCommandOf(t *testing.T) {
 	} {
 		if got := commandOf(tt.program, tt.wd); got != tt.want {
 			t.Errorf("%q in %s is called by %q, want %q", tt.program, tt.wd, got, tt.want)
+		}
+	}
+}
+
+// The comments of a new file name the program as it can be called in the file's folder.
+func TestNewFilesNameTheCallersCommand(t *testing.T) {
+	defer func() { called = usual }()
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("sub", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ called, file, want string }{
+		{"./lockstep", "a.yaml", "#   ./lockstep run naive-del a.yaml"}, {"./lockstep", "a.txt", "#   ./lockstep present a.txt"},
+		{"./lockstep", "sub/a.yaml", "#   lockstep run naive-del a.yaml"}, {"go run lockstep", "sub/a.txt", "#   lockstep present a.txt"},
+		{"/opt/bin/lockstep", "sub/b.yaml", "#   /opt/bin/lockstep run naive-del b.yaml"}, {"locks", "sub/b.txt", "#   locks present b.txt"},
+	} {
+		called = tt.called
+		must(t, "", "new", tt.file)
+		if text := content(t, tt.file); !strings.Contains(text, tt.want) {
+			t.Errorf("called as %s, %s lacks %q:\n%s", tt.called, tt.file, tt.want, text)
 		}
 	}
 }

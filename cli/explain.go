@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -46,8 +47,11 @@ have (scripting has all three).`,
   lockstep explain lose
   lockstep explain late-release --script > my.yaml
   lockstep explain failover --page`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			return exactly("NAME")(cmd, args[:min(len(args), 1)]) // a name may be several words
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("explain needs a NAME: a code (FR), a lock (setpx-lua), a scenario (late-release), a way to fail (fencing), a claim (claim 3), a word (lease) or a step of scripts (lose); lockstep list names the locks and scenarios, lockstep explain glossary the words")
+			}
+			return nil // a name may be several words
 		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return explicable(), cobra.ShellCompDirectiveNoFileComp

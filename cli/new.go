@@ -94,7 +94,7 @@ func writeFile(out io.Writer, path, kind, from, next string) error {
 	if err != nil {
 		return cannotWrite(path, err)
 	}
-	_, err = io.WriteString(w, strings.ReplaceAll(string(text), "FILE", quoted(filepath.Base(path))))
+	_, err = io.WriteString(w, strings.ReplaceAll(inFolder(filepath.Dir(path), string(text)), "FILE", quoted(filepath.Base(path))))
 	if err := errors.Join(err, w.Close()); err != nil {
 		return cannotWrite(path, err)
 	}

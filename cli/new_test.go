@@ -263,3 +263,33 @@ func TestNewScenarioFitsATerminal(t *testing.T) {
 		t.Errorf("it is said:\n%s", out)
 	}
 }
+
+// The words of the new playlist before a run name no other number of clients than the run has.
+func TestNewPlaylistCountsClients(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "talk.txt")
+	must(t, "", "new", path)
+	said, runs := "", 0
+	for _, line := range strings.Split(content(t, path), "\n") {
+		if words, is := strings.CutPrefix(line, "say "); is {
+			said = strings.ToLower(words)
+			continue
+		}
+		fields := strings.Fields(line)
+		if len(fields) != 2 || strings.HasPrefix(line, "#") {
+			continue
+		}
+		sc, err := scenarios.Find(fields[1])
+		if err != nil {
+			continue
+		}
+		runs++
+		for n, word := range []string{"no", "one", "two", "three", "four", "five"} {
+			if strings.Contains(said, word+" clients") && n != len(sc.Clients()) {
+				t.Errorf("%q comes before %s, which has %d clients", said, fields[1], len(sc.Clients()))
+			}
+		}
+	}
+	if runs == 0 {
+		t.Error("it has no run")
+	}
+}

@@ -77,3 +77,14 @@ var (
 	moduleLine  = regexp.MustCompile(`(?m)^module [^\s]+`)
 	replaceLine = regexp.MustCompile(`(?m)^replace lockstep => .*$`)
 )
+
+// OfGoRun reports whether a program is where go run puts its own: in a folder for this build, or in its cache.
+func OfGoRun(program string) bool {
+	for _, part := range strings.Split(filepath.ToSlash(program), "/") {
+		if strings.HasPrefix(part, "go-build") {
+			return true
+		}
+	}
+	cache := os.Getenv("GOCACHE")
+	return cache != "" && strings.HasPrefix(program, filepath.Clean(cache)+string(filepath.Separator))
+}
