@@ -96,7 +96,7 @@ func TestOkWaitsForTheLock(t *testing.T) {
 		t.Errorf("in the end %s shows %s", lib.Strategies[lock].Name, got)
 	}
 	p.At = lock
-	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, "(ok) broken elsewhere") || !strings.Contains(v, "no property broke here, but it is a bad lock: under ") {
+	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, "(ok) but a bad lock") || !strings.Contains(v, "no property broke here, but it is a bad lock: under ") {
 		t.Errorf("the list doesn't say what its signs mean:\n%s", a.View())
 	}
 }

@@ -527,7 +527,7 @@ func TestLegendAndHeadsAtTheEdge(t *testing.T) {
 		a := tuitest.Drive(t, screen.NewRouter(app, nil, New(app, screen.RunsMsg{}))) // not started: the heads need no run
 		a.Send(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
 		v := a.View()
-		if !strings.Contains(v, "✓ok unbroken  (ok) broken elsewhere  ~BD only a wait  ✗DG broken  ·· to come") {
+		if !strings.Contains(v, "✓ok nothing broke  (ok) but a bad lock  ~BD a wait  ✗DG broken  ·· to come") {
 			t.Errorf("%v: no legend:\n%s", size, v)
 		}
 		if heads := strings.Join(strings.Split(v, "\n")[2:7], "\n"); size[0] == 200 && strings.Contains(heads, app.Theme.More) {

@@ -313,10 +313,10 @@ func BadgeLegendOf(g *draw.Glyphs, badges []string) draw.Line {
 	return l
 }
 
-// BadgeLegend explains badges in a row of at most 79 columns. An ok says of one run that it broke nothing, and recommends
-// no lock; in brackets it is that of a lock that breaks where every lock has to hold.
+// BadgeLegend explains badges in a row of at most 79 columns. An ok says of one run that nothing broke in it, and
+// recommends no lock: what has one may break in another run. In brackets it is that of a lock that breaks where every lock has to hold.
 func BadgeLegend(g *draw.Glyphs) (l draw.Line) {
-	for _, s := range []draw.Sign{{g.Granted + "ok", "unbroken"}, {"(ok)", "broken elsewhere"}, {g.Mild + "BD", "only a wait"}, {g.Bad + "DG", "broken"}, {g.Wants + g.Wants, "to come"}} {
+	for _, s := range []draw.Sign{{g.Granted + "ok", "nothing broke"}, {"(ok)", "but a bad lock"}, {g.Mild + "BD", "a wait"}, {g.Bad + "DG", "broken"}, {g.Wants + g.Wants, "to come"}} {
 		l = append(l, draw.Text(" "+s[0], draw.Plain), draw.Text(" "+s[1]+" ", draw.Dim))
 	}
 	return l
