@@ -545,7 +545,7 @@ func TestSettings(t *testing.T) {
 		{
 			"same tokens", "setpx-lua", "  tokens: same\n", "  - run: A\n    to: release\n  - run: A\n  - run: B\n    to: work\n",
 			[]trace.Kind{trace.KindGranted},
-			[]string{"2ms A has the lock, token same-for-all, lease until 9.898s (10s less 102ms for drift)", "1.006s B has the lock, token same-for-all, lease until 10.902s (10s less 102ms for drift)"},
+			[]string{"2ms A has the lock, token same-for-all, lease until 9.898s (10s less 102ms in case clocks drift apart)", "1.006s B has the lock, token same-for-all, lease until 10.902s (10s less 102ms in case clocks drift apart)"},
 		},
 		{
 			"mangled tokens", "get-then-del", "  tokens: mangled\n", "  - run: A\n",

@@ -110,8 +110,8 @@ func TestVariantRuns(t *testing.T) {
 	if base.Scenario != "my.yaml" || variant.Scenario != "my.yaml.retry" || variant.Title != "fewer tries" {
 		t.Errorf("%q; %q, %q", base.Scenario, variant.Scenario, variant.Title)
 	}
-	equal(t, "the base", of(base, trace.KindGranted)[:1], "6ms A has the lock, token A1-e39f, lease until 9.898s (10s less 102ms for drift)")
-	equal(t, "the variant", of(variant, trace.KindGranted)[:1], "0ms A has the lock, token A1-e39f, lease until 9.898s (10s less 102ms for drift)")
+	equal(t, "the base", of(base, trace.KindGranted)[:1], "6ms A has the lock, token A1-e39f, lease until 9.898s (10s less 102ms in case clocks drift apart)")
+	equal(t, "the variant", of(variant, trace.KindGranted)[:1], "0ms A has the lock, token A1-e39f, lease until 9.898s (10s less 102ms in case clocks drift apart)")
 	schedule, err := sim.ParseSchedule(variant.Schedule, FindStrategy)
 	if err != nil {
 		t.Fatal(err)

@@ -261,7 +261,7 @@ func TestLapseOfAPausedHolder(t *testing.T) {
 	if l := w.State().Clients[0].Lease; l.Live || !l.Believed {
 		t.Fatalf("at its deadline the lease is %+v", l)
 	}
-	expectStory(t, w, "9.898 A lease is over: 10s less 102ms for drift since it asked at 0s", trace.KindLapse)
+	expectStory(t, w, "9.898 A lease is over: 10s less 102ms in case clocks drift apart, since it asked at 0s", trace.KindLapse)
 }
 
 // TestDeadOnArrival: an Acquire that takes longer than the lease returns one that
@@ -338,9 +338,9 @@ func TestTimeout(t *testing.T) {
 // and one that arrives a nanosecond later isn't.
 func TestReplyAtTheDeadline(t *testing.T) {
 	for late, want := range map[time.Duration]string{
-		0:                "3 A <- n1 OK\n3 A has the lock, token A1, lease until 9.898s (10s less 102ms for drift)",
+		0:                "3 A <- n1 OK\n3 A has the lock, token A1, lease until 9.898s (10s less 102ms in case clocks drift apart)",
 		time.Nanosecond:  "3 A no reply from n1 in 3s: timeout\n3 A gives up: timeout waiting for n1",
-		-time.Nanosecond: "2.999999999 A <- n1 OK\n2.999999999 A has the lock, token A1, lease until 9.898s (10s less 102ms for drift)",
+		-time.Nanosecond: "2.999999999 A <- n1 OK\n2.999999999 A has the lock, token A1, lease until 9.898s (10s less 102ms in case clocks drift apart)",
 	} {
 		w := newWorld(t, config(t, "setpx-lua", "A"))
 		inject(t, w, Slow{"A", "n1", time.Second, 2*time.Second + late})
@@ -361,8 +361,8 @@ func TestPausedWhileWaiting(t *testing.T) {
 		reply time.Duration // how late it is
 		want  string
 	}{
-		{time.Second, "20 A goes on after 20s\n20 A <- n1 OK\n20 A has the lock, token A1, lease until 9.898s (10s less 102ms for drift)"},
-		{10 * time.Second, "20 A goes on after 20s\n20 A <- n1 OK\n20 A has the lock, token A1, lease until 9.898s (10s less 102ms for drift)"},
+		{time.Second, "20 A goes on after 20s\n20 A <- n1 OK\n20 A has the lock, token A1, lease until 9.898s (10s less 102ms in case clocks drift apart)"},
+		{10 * time.Second, "20 A goes on after 20s\n20 A <- n1 OK\n20 A has the lock, token A1, lease until 9.898s (10s less 102ms in case clocks drift apart)"},
 		{time.Minute, "20 A goes on after 20s\n20 A no reply from n1 in 3s: timeout\n20 A gives up: timeout waiting for n1"},
 	} {
 		w := newWorld(t, config(t, "setpx-lua", "A"))

@@ -285,6 +285,18 @@ func TestLostUpdate(t *testing.T) {
 		t.Error(text)
 	}
 
+	// A write that comes too late destroys the update of who has read and written since its own read.
+	for read, want := range map[bool]string{true: "has already been there: B's update is lost", false: "has already been there"} {
+		h := newHand(t, "setpx-lua").holds("A", 10*sec)
+		if read {
+			h.accesses("A", trace.KindRead)
+		}
+		h.at(10*sec).expires().does("A", trace.KindLapse).holds("B", 20*sec).accesses("B", trace.KindRead, trace.KindWrite).accesses("A", trace.KindWrite).verdict("SW")
+		if text := h.w.monitor.Violations()[0].Text; !strings.HasSuffix(text, want) {
+			t.Errorf("A has read: %v, and it is said that %q", read, text)
+		}
+	}
+
 	// The newer holder's own read is older than the older one's last write.
 	h = newHand(t, "setpx-lua").holds("A", 10*sec).at(10*sec).expires().does("A", trace.KindLapse).holds("B", 20*sec)
 	h.accesses("B", trace.KindRead).accesses("A", trace.KindWrite).accesses("B", trace.KindWrite)

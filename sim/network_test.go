@@ -106,7 +106,7 @@ func TestLoseReply(t *testing.T) {
 	expectStory(t, w, exchange+executed+`
 		0.002 net the reply to A's next request will be lost
 		0.002 A   <- n1 OK
-		0.002 A   has the lock, token A1, lease until 9.898s (10s less 102ms for drift)`, traffic...)
+		0.002 A   has the lock, token A1, lease until 9.898s (10s less 102ms in case clocks drift apart)`, traffic...)
 }
 
 // TestDropNothing: one half of a request can be lost while it is in flight, once.
@@ -180,7 +180,7 @@ func TestDelay(t *testing.T) {
 	upTo(t, w)
 	expectStory(t, w, `
 		1.5 n1 A: SET lock A1 PX 10000 NX = OK [lock = A1 (10s left)]
-		2.2 A  has the lock, token A1, lease until 9.898s (10s less 102ms for drift)`, trace.KindExecute, trace.KindGranted, trace.KindFailed)
+		2.2 A  has the lock, token A1, lease until 9.898s (10s less 102ms in case clocks drift apart)`, trace.KindExecute, trace.KindGranted, trace.KindFailed)
 }
 
 // TestDuplicate: the server executes it twice, and there is no second reply.
@@ -193,7 +193,7 @@ func TestDuplicate(t *testing.T) {
 		0.001 n1  A: SET lock A1 PX 10000 NX = OK [lock = A1 (10s left)]
 		0.001 net A's request will arrive once more, in 1s: SET lock A1 PX 10000 NX
 		0.002 A   <- n1 OK
-		0.002 A   has the lock, token A1, lease until 9.898s (10s less 102ms for drift)
+		0.002 A   has the lock, token A1, lease until 9.898s (10s less 102ms in case clocks drift apart)
 		1.001 n1  A: SET lock A1 PX 10000 NX = nil`, traffic...)
 	if w.Inject(Drop{"A", true}) == nil || w.Inject(Drop{"A", false}) == nil {
 		t.Error("a duplicate counts as a request under way")
@@ -277,7 +277,7 @@ func TestCut(t *testing.T) {
 		Requests: `
 			0     net the link between A and n1 is cut for requests
 			0.001 n1  A: SET lock A1 PX 10000 NX = OK [lock = A1 (10s left)]
-			0.002 A   has the lock, token A1, lease until 9.898s (10s less 102ms for drift)`,
+			0.002 A   has the lock, token A1, lease until 9.898s (10s less 102ms in case clocks drift apart)`,
 		Replies: `
 			0     net the link between A and n1 is cut for replies
 			0.001 n1  A: SET lock A1 PX 10000 NX = OK [lock = A1 (10s left)]
@@ -293,7 +293,7 @@ func TestCut(t *testing.T) {
 	w.Wait(time.Millisecond)
 	inject(t, w, Cut{"A", "n1", Both}) // too late for both halves
 	upTo(t, w)
-	expectStory(t, w, "0.002 A has the lock, token A1, lease until 9.898s (10s less 102ms for drift)", trace.KindLost, trace.KindGranted, trace.KindFailed)
+	expectStory(t, w, "0.002 A has the lock, token A1, lease until 9.898s (10s less 102ms in case clocks drift apart)", trace.KindLost, trace.KindGranted, trace.KindFailed)
 }
 
 // TestCutBeforeSending loses the request, if that is the direction.
@@ -303,7 +303,7 @@ func TestCutBeforeSending(t *testing.T) {
 	until(t, w, "B", trace.KindGranted) // B's link is another
 	upTo(t, w)
 	expectStory(t, w, `
-		0.002 B   has the lock, token B1, lease until 9.898s (10s less 102ms for drift)
+		0.002 B   has the lock, token B1, lease until 9.898s (10s less 102ms in case clocks drift apart)
 		0.002 net A's request to n1 is lost: SET lock A1 PX 10000 NX
 		3.002 A   gives up: timeout waiting for n1`, trace.KindLost, trace.KindGranted, trace.KindFailed)
 }
@@ -323,7 +323,7 @@ func TestHeal(t *testing.T) {
 		0     net A's request to n1 is lost: SET lock A1 PX 10000 NX
 		3     A   gives up: timeout waiting for n1
 		3     net the link between A and n1 is whole again
-		4.002 A   has the lock, token A2, lease until 13.898s (10s less 102ms for drift)`, trace.KindNetwork, trace.KindLost, trace.KindGranted, trace.KindFailed)
+		4.002 A   has the lock, token A2, lease until 13.898s (10s less 102ms in case clocks drift apart)`, trace.KindNetwork, trace.KindLost, trace.KindGranted, trace.KindFailed)
 }
 
 // TestSlow sets each direction's latency, for what is sent from then on.
@@ -514,7 +514,7 @@ func TestReconnect(t *testing.T) {
 		1.002 A  -> n1 SET lock A2 PX 10000 NX
 		1.003 n1 A: SET lock A2 PX 10000 NX = OK [lock = A2 (10s left)]
 		1.004 A  <- n1 OK
-		1.004 A  has the lock, token A2, lease until 10.9s (10s less 102ms for drift)`, traffic...)
+		1.004 A  has the lock, token A2, lease until 10.9s (10s less 102ms in case clocks drift apart)`, traffic...)
 }
 
 // waiting lets A's WAIT wait at n1, whose replica is slow.
@@ -539,7 +539,7 @@ func TestWaitIsNotUnderWay(t *testing.T) {
 				t.Errorf("%s: %v", f, err)
 			}
 			run(t, w)
-			expectStory(t, w, "0.602 A has the lock, token A1, lease until 9.898s (10s less 102ms for drift)", trace.KindGranted)
+			expectStory(t, w, "0.602 A has the lock, token A1, lease until 9.898s (10s less 102ms in case clocks drift apart)", trace.KindGranted)
 		}
 	}
 }

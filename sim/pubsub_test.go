@@ -43,7 +43,7 @@ func TestMessageWakesWaiter(t *testing.T) {
 		1.012 A  <- n1 1
 		1.012 B  <- n1 [message, lock:released, A1]
 		1.014 B  <- n1 OK
-		1.014 B  has the lock, token B3, lease until 10.91s (10s less 102ms for drift)`)
+		1.014 B  has the lock, token B3, lease until 10.91s (10s less 102ms in case clocks drift apart)`)
 	if v := drained(t, w); v != "ok" {
 		t.Error(v)
 	}
@@ -64,7 +64,7 @@ func TestLostMessage(t *testing.T) {
 		1.011  net n1's message [message, lock:released, A1] to B is lost
 		10.003 B   no message from n1 in 9.993s
 		10.005 B   <- n1 OK
-		10.005 B   has the lock, token B3, lease until 19.901s (10s less 102ms for drift)`)
+		10.005 B   has the lock, token B3, lease until 19.901s (10s less 102ms in case clocks drift apart)`)
 }
 
 // TestCrashedHolderPublishesNothing: as above, and nothing was lost.
@@ -76,7 +76,7 @@ func TestCrashedHolderPublishesNothing(t *testing.T) {
 	expectEnd(t, w, from, `
 		10.003 B no message from n1 in 9.993s
 		10.005 B <- n1 OK
-		10.005 B has the lock, token B3, lease until 19.901s (10s less 102ms for drift)`)
+		10.005 B has the lock, token B3, lease until 19.901s (10s less 102ms in case clocks drift apart)`)
 }
 
 // TestLateSubscription: a message is not kept for those that subscribe later. The attempt after
@@ -145,7 +145,7 @@ func TestCutLinkLosesMessages(t *testing.T) {
 		1.012  net n1's end of the connection to B is lost
 		10.003 B   no message from n1 in 9.993s
 		10.005 B   <- n1 OK
-		10.005 B   has the lock, token B3, lease until 19.901s (10s less 102ms for drift)`)
+		10.005 B   has the lock, token B3, lease until 19.901s (10s less 102ms in case clocks drift apart)`)
 }
 
 // TestClosedSubscriptionGetsNothing: from when the server hears of it. A crash tells it

@@ -213,7 +213,7 @@ func TestNodeDown(t *testing.T) {
 		0.001 n1 A: SET lock A1 PX 10000 NX = OK [lock = A1 (10s left)]
 		0.001 n1 B: SET lock B1 PX 10000 NX = nil
 		0.001 n1 goes down [lock gone]
-		0.002 A  has the lock, token A1, lease until 9.898s (10s less 102ms for drift)
+		0.002 A  has the lock, token A1, lease until 9.898s (10s less 102ms in case clocks drift apart)
 		0.203 n1 is down: B's SET lock B2 PX 10000 NX is not answered
 		0.204 B  <- n1 connection refused
 		0.204 B  gives up: n1: connection refused

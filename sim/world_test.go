@@ -226,7 +226,7 @@ func TestProtocol(t *testing.T) {
 		0      A   -> n1 SET lock A1 PX 10000 NX
 		0.001  n1  A: SET lock A1 PX 10000 NX = OK [lock = A1 (10s left)]
 		0.002  A   <- n1 OK
-		0.002  A   has the lock, token A1, lease until 9.898s (10s less 102ms for drift)
+		0.002  A   has the lock, token A1, lease until 9.898s (10s less 102ms in case clocks drift apart)
 		0.002  A   enters the critical section
 		0.002  A   reads the resource: 0
 		0.002  A   works for 1s

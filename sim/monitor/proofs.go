@@ -62,7 +62,7 @@ func (m *Monitor) proveStaleWrite(e trace.Event, with Clients) {
 			if mine := m.s.Clients[e.Client].Lease.Granted; t.Seq < mine || m.s.Clients[t.By.Client].Lease.Granted < mine { // the older grant may be the last that its client was told of
 				newer = "whose record was stored later"
 			}
-			m.report(e.At, trace.SW, fmt.Sprintf("%s writes although %s, %s, has already been there%s", m.name(e.Client), m.name(t.By.Client), newer, m.sameNumber(e, t)), append(m.touchedBy(i), e.Seq)...)
+			m.report(e.At, trace.SW, fmt.Sprintf("%s writes although %s, %s, has already been there%s", m.name(e.Client), m.name(t.By.Client), newer, m.because(m.destroyed(e), m.sameNumber(e, t))), append(m.touchedBy(i), e.Seq)...)
 			return
 		case mine && !t.Write && t.By.N == e.Acq:
 			read, lost = t.Seq, nil
@@ -71,6 +71,30 @@ func (m *Monitor) proveStaleWrite(e trace.Event, with Clients) {
 		}
 	}
 	m.report(e.At, trace.SW, fmt.Sprintf("%s overwrites what %s wrote since %s read: an update is lost", m.name(e.Client), m.name(lost.By.Client), m.name(e.Client)), read, lost.Seq, e.Seq)
+}
+
+// destroyed says whose update a write that comes too late overwrites: that of who was the first to write since the read that the written value
+// is based on. It is empty where nobody has, or nothing was read.
+func (m *Monitor) destroyed(e trace.Event) string {
+	read, lost := false, ""
+	for _, t := range m.s.Store.Touches {
+		switch mine := t.By.Client == e.Client; {
+		case mine && !t.Write && t.By.N == e.Acq:
+			read, lost = true, ""
+		case !mine && t.Write && read && lost == "":
+			lost = m.name(t.By.Client) + "'s update is lost"
+		}
+	}
+	return lost
+}
+
+// because joins what there is to say about a violation behind its colon.
+func (m *Monitor) because(reasons ...string) string {
+	reasons = slices.DeleteFunc(reasons, func(r string) bool { return r == "" })
+	if len(reasons) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(reasons, "; ")
 }
 
 // touchedBy is an access of a newer holder, and, where that was a read, its write since, which a stale write destroys.
@@ -91,7 +115,7 @@ func (m *Monitor) sameNumber(e trace.Event, newer *trace.Touch) string {
 	if e.Fence == 0 || m.s.Acquisition(newer.By.Client) != newer.By || m.s.Clients[newer.By.Client].Lease.Fence != e.Fence {
 		return ""
 	}
-	return fmt.Sprintf(": both carry number %d, so the resource can't tell them apart", e.Fence)
+	return fmt.Sprintf("both carry number %d, so the resource can't tell them apart", e.Fence)
 }
 
 // proveBackwards names the query that gave the old version, if there was one, and the

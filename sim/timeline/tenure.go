@@ -136,7 +136,7 @@ func (t *Timeline) removal(client int, e *trace.Event) string {
 	switch e.Kind {
 	case trace.KindExpire:
 		if given, known := t.Given(e); known { // else it reads like an error of a millisecond
-			return fmt.Sprintf("expired after %s + 1ms", trace.Duration(given))
+			return fmt.Sprintf("expired after %s, its last ms included", trace.Duration(given))
 		}
 		return "expired"
 	case trace.KindEvict:

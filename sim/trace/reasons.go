@@ -104,7 +104,7 @@ func grantedText(t *Trace, e *Event) string {
 	}
 	text += ", lease until " + Duration(e.By)
 	if _, margin, known := t.leaseOf(e); known && margin > 0 {
-		text += fmt.Sprintf(" (%s less %s for drift)", Duration(t.TTL), Duration(margin))
+		text += fmt.Sprintf(" (%s less %s in case clocks drift apart)", Duration(t.TTL), Duration(margin))
 	}
 	return text
 }
@@ -119,7 +119,7 @@ func lapseText(t *Trace, e *Event) string {
 		switch {
 		case !known || given.By != e.At:
 		case margin > 0:
-			return fmt.Sprintf("lease is over: %s less %s for drift since it asked at %s", Duration(t.TTL), Duration(margin), Brief(asked))
+			return fmt.Sprintf("lease is over: %s less %s in case clocks drift apart, since it asked at %s", Duration(t.TTL), Duration(margin), Brief(asked))
 		default:
 			return fmt.Sprintf("lease is over: %s since it asked at %s", Duration(t.TTL), Brief(asked))
 		}
@@ -140,9 +140,9 @@ func (t *Trace) countOf(client int, deadline time.Duration, over bool) string {
 		_, margin, known := t.leaseOf(e)
 		switch {
 		case known && margin > 0 && over:
-			return fmt.Sprintf(" (%s less %s for drift, since it asked%s)", Duration(t.TTL), Duration(margin), RedisCounts)
+			return fmt.Sprintf(" (%s less %s in case clocks drift apart, since it asked%s)", Duration(t.TTL), Duration(margin), RedisCounts)
 		case known && margin > 0:
-			return fmt.Sprintf(" (%s less %s for drift)", Duration(t.TTL), Duration(margin))
+			return fmt.Sprintf(" (%s less %s in case clocks drift apart)", Duration(t.TTL), Duration(margin))
 		case known && over:
 			return fmt.Sprintf(" (%s since it asked%s)", Duration(t.TTL), RedisCounts)
 		}

@@ -23,12 +23,12 @@ func TestReasons(t *testing.T) {
 		{0, Event{Kind: KindAcquire, Acq: 1}, "wants the lock"},
 		{0, Event{Kind: KindSend, Acq: 1}, ""},
 		{1 * ms, Event{Kind: KindExecute, Args: []string{"set", "lock", "A1", "px", "10000"}, Changes: []Change{{Key: "lock", After: record}}}, ""},
-		{2 * ms, Event{Kind: KindGranted, Acq: 1, Token: "A1", By: 9898 * ms}, "has the lock, token A1, lease until 9.898s (10s less 102ms for drift)"},
+		{2 * ms, Event{Kind: KindGranted, Acq: 1, Token: "A1", By: 9898 * ms}, "has the lock, token A1, lease until 9.898s (10s less 102ms in case clocks drift apart)"},
 		{2 * ms, Event{Kind: KindSleep, Phase: PhaseWork, By: 20 * time.Second}, "works for 20s"},
 		{2 * ms, Event{Kind: KindSleep, Phase: PhaseWork, Thread: 1, By: time.Second}, "sleeps for 1s"},
 		{2 * ms, Event{Kind: KindPause, Note: "the schedule doesn't let it act yet"}, "is paused: the schedule doesn't let it act yet"},
 		{2 * ms, Event{Kind: KindPause}, "is paused"},
-		{9898 * ms, Event{Kind: KindLapse, Acq: 1, By: 9898 * ms}, "lease is over: 10s less 102ms for drift since it asked at 0s"},
+		{9898 * ms, Event{Kind: KindLapse, Acq: 1, By: 9898 * ms}, "lease is over: 10s less 102ms in case clocks drift apart, since it asked at 0s"},
 		{9899 * ms, Event{Kind: KindLapse, Acq: 1, By: 9899 * ms}, "lease is over: its own clock reads the deadline"},
 		{10002 * ms, Event{Kind: KindExpire, Client: None, Changes: []Change{{Key: "lock", Before: record}}}, "A's record expires 10s + 1ms after it was stored  [lock gone]"},
 		{10003 * ms, Event{Kind: KindExpire, Client: None, Changes: []Change{{Key: "lock", Before: record}}}, "A's record expires  [lock gone]"},
@@ -56,7 +56,7 @@ func TestHoldersSayWhatALeaseIsCountedFrom(t *testing.T) {
 	const ttl = 10 * time.Second
 	for deadline, want := range map[time.Duration][2]string{
 		ttl:                     {"A holds the lock; its lease ends at 10s.", "A thinks it has the lock; its lease ended at 10s (10s since it asked; Redis counts from when it stored the record)."},
-		9898 * time.Millisecond: {"A holds the lock; its lease ends at 9.898s (10s less 102ms for drift).", "A thinks it has the lock; its lease ended at 9.898s (10s less 102ms for drift, since it asked; Redis counts from when it stored the record)."},
+		9898 * time.Millisecond: {"A holds the lock; its lease ends at 9.898s (10s less 102ms in case clocks drift apart).", "A thinks it has the lock; its lease ended at 9.898s (10s less 102ms in case clocks drift apart, since it asked; Redis counts from when it stored the record)."},
 		ttl - time.Millisecond:  {"A holds the lock; its lease ends at 9.999s.", "A thinks it has the lock; its lease ended at 9.999s."},
 	} {
 		tr := &Trace{Clients: []string{"A"}, Nodes: []string{"n1"}, Key: "lock", TTL: ttl, Need: 1}

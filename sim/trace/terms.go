@@ -24,7 +24,7 @@ var Terms = []Word{
 	{"thinks", "in the diagram, the row of a client's belief: that it wants the lock, has it, or had it longer than its lease"},
 	{"broken", "in the diagram, the row of the violations, each at the instant at which it is complete; those for which there is no room stand behind the one before"},
 	{"lapse", "the instant at which a client's own clock says that its lease is over; the client may not look. It counts from before it sent its command, and some locks take off a margin for clocks that drift: the lease is over before the record is gone"},
-	{"drift", "the difference that builds up between two clocks that run at slightly different rates. A lock that heeds it takes a little off its lease: \"10s less 102ms for drift\" is 1 % of the TTL and 2 ms, as in Redlock"},
+	{"drift", "the difference that builds up between two clocks that run at slightly different rates. A lock that heeds it takes a little off its lease: \"10s less 102ms in case clocks drift apart\" is 1 % of the TTL and 2 ms, as in Redlock"},
 	{"who sends to whom", "the view of a run with a row for each event and a column for each client and server, and arrows from who sends to who receives; in a narrow window the key for the next view leads to it"},
 	{"lock gone", "in brackets behind an event: it has removed the record under the key lock, or the record has expired. Behind one that stores or moves it stands the record with the time that it has left"},
 	{"probe", ProbeAsks + ". It tells a lock that is blocked for ever from one that is free"},

@@ -114,9 +114,9 @@ func TestSourceIsOfThisCall(t *testing.T) {
 // Words that stand on screens without an explanation are in the help of those screens.
 func TestWordsOfStatusAndFooterAreTerms(t *testing.T) {
 	for text, want := range map[string]string{
-		" 2ms  #6   A has the lock, lease until 9.898s (10s less 102ms for drift)": "drift",
-		" 2ms  #10 of 49  n1 evicts  [lock gone]":                                  "lock gone",
-		" enter go on  v who sends to whom  ? help":                                "who sends to whom",
+		" 2ms  #6   A has the lock, lease until 9.898s (10s less 102ms in case clocks drift apart)": "drift",
+		" 2ms  #10 of 49  n1 evicts  [lock gone]":                                                   "lock gone",
+		" enter go on  v who sends to whom  ? help":                                                 "who sends to whom",
 	} {
 		if words := TermsIn(text); !slices.ContainsFunc(words, func(w Word) bool { return w.Name == want }) {
 			t.Errorf("%q: %v", text, words)

@@ -109,7 +109,7 @@ func Millisecond(r *timeline.Timeline, pos int) string {
 func Drift(r *timeline.Timeline, pos int) string {
 	for p := 1; p <= pos; p++ {
 		e := r.Event(p)
-		if e.Kind != trace.KindGranted {
+		if e.Kind != trace.KindGranted || r.Clients[e.Client] == trace.Probe { // nobody asks about the lease of the probe
 			continue
 		}
 		margin := r.MarginOf(e.Client, p)

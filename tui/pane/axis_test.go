@@ -331,7 +331,7 @@ func TestLegendHasWhatIsOnTheScreen(t *testing.T) {
 			}
 		}
 	}
-	for _, must := range []string{"violation: it breaks a property", "time passes, not to scale", "very much time passes", "joins the rows of the last event"} {
+	for _, must := range []string{"violation: it breaks a property; the worst code first", "time passes, not to scale", "very much time passes", "joins the rows of the last event"} {
 		if !words[must] {
 			t.Errorf("no screen had what %q explains", must)
 		}

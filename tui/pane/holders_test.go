@@ -84,7 +84,7 @@ func TestLeaseHasItsReason(t *testing.T) {
 	}
 	for lock, reasons := range map[string][]string{
 		"naive-del": {"(8s since it asked).", "(8s since it asked; Redis counts from when it stored the record)."},
-		"setpx-lua": {"(8s less 82ms drift).", "(8s less 82ms for drift, since it asked; Redis counts from when it stored the record)."},
+		"setpx-lua": {"(8s less 82ms drift).", "(8s less 82ms in case clocks drift apart, since it asked; Redis counts from when it stored the record)."},
 	} {
 		run := timeline.New(tuitest.RealRun(t, lock, path))
 		late := slices.IndexFunc(run.Events, func(e trace.Event) bool { return e.Kind == trace.KindLapse }) + 1

@@ -44,7 +44,7 @@ func frameSigns(g *draw.Glyphs) []draw.Sign {
 // is there to show comes first, and then what happens to most locks in the order in which it does: so a sign that comes moves few others.
 func laneSigns(g *draw.Glyphs) []draw.Sign {
 	return []draw.Sign{
-		{g.Bad, "violation: it breaks a property"}, {g.Reject, "rejected: by the resource"},
+		{g.Bad, "violation: it breaks a property; the worst code first"}, {g.Reject, "rejected: by the resource"},
 		{g.Awake, "runs"}, {g.Send, "sends: a command to a server"}, {g.Wants, "wants: the lock, and doesn't have it yet"}, {g.Granted, "granted: it has the lock"},
 		{g.Refused, "refused, or waits before it asks again"}, {g.Inside, "inside: the critical section"}, {g.Read, "reads: the resource"}, {g.Write, "writes: the resource"},
 		{g.Paused, "paused"}, {g.Held, "held up: the script has others act, which is no fault of this client"}, {g.Lapsed, "lease over: it still believes that it has the lock"},

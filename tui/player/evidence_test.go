@@ -242,6 +242,20 @@ func TestDriftIsExplained(t *testing.T) {
 	if v := a.View(); strings.Contains(v, "(drift)") {
 		t.Errorf("it is explained again:\n%s", v)
 	}
+	a, p = openRun(t, 120, 40, "setpx-lua", "late-release") // only what the probe gets is cut short in the end
+	for pos := p.Run.Last() - 9; pos <= p.Run.Last(); pos++ {
+		if p.goTo(pos); strings.Contains(tuitest.Unwrapped(a.View()), "Why probe's lease") {
+			t.Fatalf("the lease of the probe is explained, about which nobody asks:\n%s", a.View())
+		}
+	}
+}
+
+// Before any violation is shown the key for the evidence says so, and what to do first.
+func TestEvidenceKeyAnswersWithoutViolation(t *testing.T) {
+	a, _ := openRun(t, 80, 24, "naive-del", "late-release")
+	if a.Press("e"); !strings.Contains(tuitest.Unwrapped(a.View()), "No violation is shown yet: ! goes to one; then e goes round its evidence.") {
+		t.Errorf("it is not said:\n%s", a.View())
+	}
 }
 
 // The key that goes on stops at every question that lies ahead, wherever it is pressed: also after a jump past it and back.

@@ -66,6 +66,12 @@ func (f *Footer) View() key.Binding {
 	if f.Source {
 		to = f.Shown
 	}
+	if f.Shown != Timeline && !f.Source { // else it reads as the name of the view that is shown
+		if f.Narrow {
+			return screen.As(f.Keys.View, "next view")
+		}
+		return screen.As(f.Keys.View, "next view: "+to.String())
+	}
 	if f.Narrow && to == Holders && !f.Ended {
 		return screen.As(f.Keys.View, "holders so far")
 	}
