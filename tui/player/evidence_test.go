@@ -242,12 +242,6 @@ func TestDriftIsExplained(t *testing.T) {
 	if v := a.View(); strings.Contains(v, "(drift)") {
 		t.Errorf("it is explained again:\n%s", v)
 	}
-	a, p = openRun(t, 120, 40, "setpx-lua", "late-release") // only what the probe gets is cut short in the end
-	for pos := p.Run.Last() - 9; pos <= p.Run.Last(); pos++ {
-		if p.goTo(pos); strings.Contains(tuitest.Unwrapped(a.View()), "Why probe's lease") {
-			t.Fatalf("the lease of the probe is explained, about which nobody asks:\n%s", a.View())
-		}
-	}
 }
 
 // Before any violation is shown the key for the evidence says so, and what to do first.
