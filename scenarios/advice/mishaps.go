@@ -112,7 +112,7 @@ type Effect int
 
 const (
 	Decisive Effect = iota // the lock is enough as long as that doesn't happen
-	Covered                // that which makes the lock enough makes it harmless
+	Covered                // two are at work, and with that which makes the lock enough the same work is done once
 	Accepted               // it costs work, which the answers accept
 	Refused                // it costs work, as the resource refuses what comes late
 )
@@ -124,7 +124,7 @@ func (k Kind) compare(other Kind) int {
 
 // Text says what happens in the runs of the kind, and what follows.
 func (k Kind) Text() string {
-	follows := map[Effect]string{Decisive: "rule it out", Covered: "harmless with the key", Accepted: "it costs only work", Refused: "it costs only work"}[k.To]
+	follows := map[Effect]string{Decisive: "rule it out", Covered: "with the key, one payment", Accepted: "it costs only work", Refused: "it costs only work"}[k.To]
 	if k.Class == Misuse {
 		follows = "see that it isn't"
 	}
@@ -157,7 +157,7 @@ func (a *Advice) covers(r *Run) bool {
 	return !slices.ContainsFunc(r.Broken, func(c trace.Code) bool { return c == trace.PD || c == trace.LV })
 }
 
-// Covers reports whether that which makes the lock enough makes all of some runs harmless.
+// Covers reports whether that which makes the lock enough has the same work done once in all of some runs.
 func (a *Advice) Covers(runs []Run) bool {
 	return !slices.ContainsFunc(runs, func(r Run) bool { return len(r.Broken) == 0 || !a.covers(&r) })
 }

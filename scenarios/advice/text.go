@@ -53,7 +53,7 @@ func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) st
 	if a.Lock.Name == "" {
 		return []Section{{Paragraphs: []string{"There is no such lock."}}}
 	}
-	first := Section{Paragraphs: said(a.Headline(), a.Protects(), rest.Incomplete())}
+	first := Section{Paragraphs: said(a.Headline(), a.Protects())}
 	if a.Enough {
 		unspoken := a.Unspoken(rest, outcome, name, whole)
 		reasons := said(a.price(name), a.covered(whole), a.whyOne(name))
@@ -75,9 +75,10 @@ func (a *Advice) Text(rest *Rest, outcome Outcome, name func(scenario string) st
 	reasons := said(a.counterLost(name))
 	if a.Cured() != "" {
 		cure := a.Instead[0].answer(0)
-		first.Paragraphs = append(first.Paragraphs, said("What to do: "+cure.remedy+". "+cure.limits, helps, a.stuck(rest))...)
+		first.Paragraphs = append(first.Paragraphs, said("What to do: "+cure.remedy+". "+cure.limits, helps)...)
 		ways, reasons = ways[1:], append(reasons, a.saves(rest, whole))
 	}
+	first.Paragraphs = append(first.Paragraphs, said(rest.Incomplete(), a.stuck(rest))...)
 	all := []Section{first, {anotherWay, ways}, {more, reasons}, {runsBehind, []string{a.counted(rest, whole)}}}
 	return slices.DeleteFunc(all, func(s Section) bool { return len(s.Paragraphs) == 0 })
 }
@@ -91,7 +92,7 @@ func said(all ...string) []string {
 func (a *Advice) Protects() string {
 	switch {
 	case a.Cured() != "":
-		return "That key (an ID that its receiver acts on once) protects; the lock saves work."
+		return "That key, an ID that its receiver acts on once, protects; the lock saves work."
 	case !a.Enough:
 		return "Every lock fails: two can be at work at once."
 	case a.Enough && a.guards():
@@ -110,7 +111,7 @@ const (
 
 // unchecked says to what it comes where the token of the lock isn't checked.
 func (a *Advice) unchecked() string {
-	return "Why: under every lock two can be at work after a pause past the lease: unchecked, " + a.damage() + "."
+	return "Why: under every lock with a lease two can be at work after a pause past it: unchecked, " + a.damage() + "."
 }
 
 // price is what the lock shows of what the answers would rather not have: "" if nothing.
@@ -176,9 +177,15 @@ func (a *Advice) Headline() string {
 	case cured == "":
 		return "No lock alone is enough."
 	default:
-		return "No lock alone is enough: use " + cured + "."
+		return "No lock alone is enough. " + sameWork + ": " + cured + ". " + computed + ": a version check or a fencing token."
 	}
 }
+
+// What the idempotency key protects, and what it doesn't: the headline parts them, or who has the second would be sent off with a key.
+const (
+	sameWork = "The same work done twice (a payment)"
+	computed = "A change computed from what was read (a balance)"
+)
 
 // Cured is the lock that is not enough alone with that which makes it enough: "" if there is nothing that does.
 func (a *Advice) Cured() string {
@@ -243,7 +250,7 @@ func (a *Advice) saves(rest *Rest, whole bool) string {
 		return text
 	}
 	covered, left := a.byCure(rest)
-	text += fmt.Sprintf(" It doesn't where %s. With the idempotency key, doing the same thing twice does no harm, so you ", either(a.classes(covered, whole)))
+	text += fmt.Sprintf(" It doesn't where %s. With the idempotency key a payment that is sent twice is made once, so for a payment you ", either(a.classes(covered, whole)))
 	mishaps, _ := a.Mishaps(left)
 	if len(left) == 0 {
 		return text + "need not prevent any of these."
@@ -254,6 +261,9 @@ func (a *Advice) saves(rest *Rest, whole bool) string {
 // stuck says what has to be ruled out although the key keeps harm away: nobody gets the lock then. It is empty if there is no such mishap.
 func (a *Advice) stuck(rest *Rest) string {
 	_, left := a.byCure(rest)
+	if rest.Pending > 0 || a.Cured() == "" {
+		return ""
+	}
 	if mishaps, _ := a.Mishaps(left); mishaps != nil {
 		return "Rule out " + trace.List(mishaps) + "."
 	}
@@ -284,7 +294,7 @@ func (r *Rest) Incomplete() string {
 
 // fails says after what two are at work under every lock, by the answers, and to what that comes.
 func (a *Advice) fails() string {
-	text := "under every lock two can be at work after " + either(a.causes())
+	text := "under every lock with a lease two can be at work after " + either(a.causes())
 	if damage := a.damage(); damage != "" {
 		text += ", so that " + damage
 	}
@@ -301,7 +311,7 @@ func (a *Advice) causes() []string {
 }
 
 // helps says for what the idempotency key is no good, and what is.
-const helps = "The key does nothing for a change that is computed from what was read (a balance, a stock): for that check a version (UPDATE ... WHERE version = 7)."
+const helps = "The key does nothing for a change that is computed from what was read (a balance, a stock): for that let the store check a version (UPDATE ... WHERE version = 7) or a fencing token."
 
 // counted is in how many runs a lock fails that isn't enough: the runs that are listed are its own.
 func (a *Advice) counted(rest *Rest, whole bool) string {
@@ -310,19 +320,19 @@ func (a *Advice) counted(rest *Rest, whole bool) string {
 		codes = append(codes, r.Broken[:min(len(r.Broken), 1)]...)
 	}
 	called, n := (&candidate{a.Lock, a.Runs}).failed(), (&candidate{a.Lock, rest.Shown}).failed()
-	text := aRun + fmt.Sprintf("Of the %d that your answers call for, %s alone fails in %d", len(a.Runs), a.Lock.Name, called)
+	text := aRun + fmt.Sprintf("%s alone fails in %d of the %d that your answers call for", a.Lock.Name, called, len(a.Runs))
 	if whole {
 		text += fmt.Sprintf(", by %s", a.harm(slices.Compact(codes.Sorted())))
 	}
-	if rest.Pending > 0 || n == 0 {
-		return text + "."
+	if rest.Pending > 0 {
+		return text + fmt.Sprintf(", and in some of the %d others (%d to come).", rest.Made+rest.Pending, rest.Pending)
 	}
-	text += fmt.Sprintf("; of the others, in %d.", n)
+	text += fmt.Sprintf(", and in %d of the %d others.", n, rest.Made)
 	covered, left := a.byCure(rest)
 	if len(covered) == 0 || a.Cured() == "" {
 		return text
 	}
-	return text + " The key makes " + pick(len(left) == 0, "all of them harmless.", fmt.Sprintf("all but %d of them harmless.", len(left)))
+	return text + " With the key, a payment sent by both is made once in " + pick(len(left) == 0, "all of these.", fmt.Sprintf("all but %d of these.", len(left)))
 }
 
 // harm are codes with their names, and with that to which a stale write comes.
@@ -461,7 +471,7 @@ func (a *Advice) Follows(r *Run) string {
 	case len(r.Broken) == 0:
 		return a.Allowed(r)
 	case a.covers(r):
-		return misused + "With the idempotency key, doing the same thing twice does no harm."
+		return misused + "Two are at work at once. With the idempotency key, the same payment sent by both is made once; a change computed from what was read needs a version check or a fencing token."
 	case a.Enough || a.Cured() != "":
 		return misused + "The lock is enough as long as you can rule it out."
 	}
@@ -544,8 +554,8 @@ func (a *Advice) guards() bool {
 func (a *Advice) Unspoken(rest *Rest, outcome Outcome, name func(scenario string) string, whole bool) (said []string) {
 	failed := slices.DeleteFunc(slices.Clone(rest.Shown), func(r Run) bool { return len(r.Broken) == 0 })
 	switch {
-	case rest.Pending > 0: // what is to come, and that it changes this alone, stands above
-		return []string{"What you have to rule out isn't known yet."}
+	case rest.Pending > 0: // in the place of the conditions, so that nothing moves once they are known
+		return []string{rest.Incomplete()}
 	case len(rest.Shown) == 0:
 		return []string{fmt.Sprintf("None of the %d other runs shows what your answers forbid, either.", rest.Made)}
 	case len(failed) > 0:

@@ -30,6 +30,7 @@ type blocking struct {
 	refused int  // Seq of the first refusal
 	others  bool // somebody else than its owner was refused
 	since   time.Duration
+	after   string // by what its owner was gone then: refusals before that don't count
 }
 
 // Blocked reports whether a client was refused only because of an orphaned record, which is
@@ -83,8 +84,19 @@ func (m *Monitor) refusal(e *trace.Event) {
 		return
 	}
 	if r, only := m.leftover(e.Client); only {
-		m.blocked = blocking{open: true, by: r.Owner, written: r.Written, refused: e.Seq, others: e.Client != r.Owner.Client, since: e.At}
+		m.blocked = blocking{open: true, by: r.Owner, written: r.Written, refused: e.Seq, others: e.Client != r.Owner.Client, since: e.At, after: m.gone(r.Owner.Client)}
 	}
+}
+
+// gone says by what the owner of an orphaned record has left it.
+func (m *Monitor) gone(client int) string {
+	switch c := &m.s.Clients[client]; {
+	case c.Crashed:
+		return m.name(client) + "'s crash"
+	case c.Hung:
+		return m.name(client) + "'s main thread had stopped"
+	}
+	return m.name(client) + " was done"
 }
 
 // relief closes a spell of blocking: the record is gone, or was taken over.
@@ -101,7 +113,11 @@ func (m *Monitor) relief(e *trace.Event) {
 	if !enough && e.Kind != trace.KindGranted {
 		return
 	}
-	m.report(e.At, trace.BD, fmt.Sprintf("what %s left behind kept %s out for %s from the first refusal on, though %s", m.name(b.by.Client), m.keptOut(), trace.Duration(e.At-b.since), m.unheld("held", "had")), b.written, b.refused, e.Seq)
+	text := fmt.Sprintf("what %s left behind kept %s out for %s, counted from the first refusal after %s", m.name(b.by.Client), m.keptOut(), trace.Duration(e.At-b.since), b.after)
+	if c := &m.s.Clients[b.by.Client]; !c.Hung || c.Crashed {
+		text += ", though nobody alive held the lock"
+	}
+	m.report(e.At, trace.BD, text, b.written, b.refused, e.Seq)
 	b.open = false
 }
 
@@ -114,11 +130,11 @@ func (m *Monitor) keptOut() string {
 }
 
 // unheld says why the record that blocks is nobody's: a client whose main thread has stopped is alive, and has its lease.
-func (m *Monitor) unheld(holds, has string) string {
+func (m *Monitor) unheld() string {
 	if c := m.blocked.by.Client; m.s.Clients[c].Hung && !m.s.Clients[c].Crashed {
-		return m.name(c) + "'s main thread " + has + " stopped"
+		return m.name(c) + "'s main thread has stopped"
 	}
-	return "nobody alive " + holds + " the lock"
+	return "nobody alive holds the lock"
 }
 
 // without counts the nodes that are up, and those of them that don't hold an
@@ -152,7 +168,7 @@ func (m *Monitor) without(a trace.Acquisition) (free, up int) {
 // each PD that it finds, with the probe. Both count by [OnlyOrphans].
 func (m *Monitor) NeverGranted(now time.Duration, seq int) {
 	if b := &m.blocked; b.open {
-		m.report(now, trace.PD, fmt.Sprintf("%s, and what %s left behind never goes away", m.unheld("holds", "has"), m.name(b.by.Client)), b.written, b.refused, seq)
+		m.report(now, trace.PD, fmt.Sprintf("%s, and what %s left behind never goes away", m.unheld(), m.name(b.by.Client)), b.written, b.refused, seq)
 		b.open = false
 		return
 	}

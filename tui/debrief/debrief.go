@@ -75,15 +75,21 @@ func (w *Win) Brief(width int) []draw.Line {
 	return t.Lines
 }
 
-// tellProven names the other lock. Where levels break that, too, this is said first, or it would be taken for a lock to use.
+// tellProven names the other lock, by its commands: the reader may not have met it. Where levels break that, too, it is said, or it would be
+// taken for a lock to use.
 func (w *Win) tellProven(t *draw.Paragraphs) {
 	lock := w.Other.Lock
-	ink, sign, text := draw.Good, w.Theme.Granted, lock
-	if about := levels.About(lock, nil); about != nil {
-		ink, sign = draw.Plain, w.Theme.Mild
-		text = trace.Capital(levels.Numbered(about)) + draw.Either(len(about) == 1, " breaks ", " break ") + lock + ", but it"
+	text := lock
+	if s, known := strategies.Get(lock); known {
+		text += fmt.Sprintf(" (%s)", s.Summary)
 	}
-	t.Add(ink, sign+" ", fmt.Sprintf("%s withstands this: all schedules of this level were searched, and none shows %s with it.", text, w.Goal.Named()))
+	text += fmt.Sprintf(" withstands this level: all schedules of it were searched, and none shows %s.", w.Goal.Named())
+	about := levels.About(lock, nil)
+	if about == nil {
+		t.Add(draw.Good, w.Theme.Granted+" ", "Another lock, "+text)
+		return
+	}
+	t.Add(draw.Plain, w.Theme.Mild+" ", "Another lock, "+text+" "+trace.Capital(levels.Numbered(about))+draw.Either(len(about) == 1, " breaks it.", " break it."))
 }
 
 // More has the brief, and after a gap the score in full, what came of the same moves with the other lock, and what else broke. Who the

@@ -20,10 +20,13 @@ func (s *Score) least() int { return min(s.Least, s.Moves) }
 
 // Brief is the count of the moves beside the least, and that of the faults, where they differ.
 func (s *Score) Brief() string {
-	yours, least := draw.Plural(s.Moves, "move"), draw.Either(s.least() == s.Moves, "as many moves", draw.Plural(s.least(), "move"))
-	if s.Taken.Faults != s.Par.Faults {
+	yours, least := draw.Plural(s.Moves, "move"), draw.Plural(s.least(), "move")
+	switch {
+	case s.Taken.Faults != s.Par.Faults:
 		yours += ", with " + draw.Plural(s.Taken.Faults, "fault")
 		least += ", with " + draw.Plural(s.Par.Faults, "fault")
+	case yours == least:
+		return fmt.Sprintf("You made %s, as few as the best found.", yours)
 	}
 	return fmt.Sprintf("You made %s; best found: %s.", yours, least)
 }
@@ -32,13 +35,13 @@ func (s *Score) Brief() string {
 // nothing else differs.
 func (s *Score) Text() string {
 	yours, least := Cost(s.Moves, s.Taken), Cost(s.least(), s.Par)
-	text := "You matched the least: " + yours + "."
+	text := "You matched the best found: " + yours + "."
 	switch {
 	case yours == least && s.Taken.Steps != s.Par.Steps:
-		text += fmt.Sprintf(" A move can take several steps: yours take %d, and the least %d.", s.Taken.Steps, s.Par.Steps)
+		text += fmt.Sprintf(" A move can take several steps: yours take %d, and the best found %d.", s.Taken.Steps, s.Par.Steps)
 	case yours == least:
 	default:
-		text = fmt.Sprintf("You did not match the least. Yours: %s; the least: %s.", yours, least)
+		text = fmt.Sprintf("You did not match the best found. Yours: %s; best found: %s.", yours, least)
 	}
 	if s.Hints > 0 {
 		text += fmt.Sprintf(" Hints asked for: %d.", s.Hints)

@@ -15,10 +15,10 @@ func TestScoreExplainsItsWords(t *testing.T) {
 		taken explore.Cost
 		want  string
 	}{
-		{least, "You matched the least: 4 moves, 1 fault."},
-		{explore.Cost{Faults: 1, Switches: 1, Steps: 8}, "You matched the least: 4 moves, 1 fault. A move can take several steps: yours take 8, and the least 6."},
-		{explore.Cost{Faults: 1, Switches: 2, Steps: 6}, "You matched the least: 4 moves, 1 fault."},
-		{explore.Cost{Faults: 2, Switches: 1, Steps: 6}, "You did not match the least. Yours: 4 moves, 2 faults; the least: 4 moves, 1 fault."},
+		{least, "You matched the best found: 4 moves, 1 fault."},
+		{explore.Cost{Faults: 1, Switches: 1, Steps: 8}, "You matched the best found: 4 moves, 1 fault. A move can take several steps: yours take 8, and the best found 6."},
+		{explore.Cost{Faults: 1, Switches: 2, Steps: 6}, "You matched the best found: 4 moves, 1 fault."},
+		{explore.Cost{Faults: 2, Switches: 1, Steps: 6}, "You did not match the best found. Yours: 4 moves, 2 faults; best found: 4 moves, 1 fault."},
 	} {
 		s := Score{Moves: 4, Least: 4, Taken: c.taken, Par: least}
 		if got := s.Text(); got != c.want {
@@ -32,13 +32,13 @@ func TestScoreInBrief(t *testing.T) {
 	for _, c := range []struct {
 		moves, least int
 		want         string
-	}{{6, 4, "You made 6 moves; best found: 4 moves."}, {4, 4, "You made 4 moves; best found: as many moves."}, {3, 4, "You made 3 moves; best found: as many moves."}} {
+	}{{6, 4, "You made 6 moves; best found: 4 moves."}, {4, 4, "You made 4 moves, as few as the best found."}, {3, 4, "You made 3 moves, as few as the best found."}} {
 		s := Score{Moves: c.moves, Least: c.least}
 		if got := s.Brief(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
-	for par, want := range map[int]string{1: "You made 5 moves, with 2 faults; best found: as many moves, with 1 fault.", 2: "You made 5 moves; best found: as many moves."} {
+	for par, want := range map[int]string{1: "You made 5 moves, with 2 faults; best found: 5 moves, with 1 fault.", 2: "You made 5 moves; best found: 5 moves, with 2 faults."} {
 		s := Score{Moves: 5, Least: 5, Taken: explore.Cost{Faults: 2, Switches: 2}, Par: explore.Cost{Faults: par}}
 		if got := s.Brief(); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -28,7 +28,6 @@ type Decide struct {
 	said    string                  // why the last key did nothing
 	led     map[advice.Answers]lead // of those whose runs are all made: no frame has the time for all
 	moved   bool                    // the last key was a number, and the cursor has gone on to another question
-	fresh   bool                    // the last open question has just been answered, and no key pressed since that advice came
 	above   int                     // the first line of text in sight, and how many more there are than have room
 	beyond  int
 	first   int          // the first run in sight
@@ -104,9 +103,6 @@ const noRun = -1
 func (d *Decide) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 	moved, was := d.moved, d.at
 	d.said, d.moved = "", false
-	if !key.Matches(k, d.Keys.Enter) {
-		d.fresh = false
-	}
 	switch {
 	case key.Matches(k, d.Keys.Close) && d.at >= questions:
 		d.at = d.asked
@@ -237,7 +233,6 @@ func (d *Decide) choose(answer int) {
 	default:
 		asked, changed, was := d.toAsk(), d.answers[d.at] != answer, d.answers
 		d.answer(d.at, answer)
-		d.fresh = asked > 0 && d.toAsk() == 0
 		if asked == 0 && changed {
 			d.said = d.changed(was)
 		}
@@ -289,8 +284,7 @@ func (d *Decide) goOn() {
 }
 
 // enter goes on from a question that is answered: to the next open one, or to the runs once all are answered; and it plays
-// the run at the cursor. It answers no question: who only means to read on would be taken at a word not given. Right after the last answer
-// it stays, as the advice is there without it: who presses it to have the advice would find that cut down beside the runs.
+// the run at the cursor. It answers no question: who only means to read on would be taken at a word not given.
 func (d *Decide) enter() screen.Outcome {
 	switch {
 	case d.at >= questions+len(d.listed):
@@ -306,11 +300,6 @@ func (d *Decide) enter() screen.Outcome {
 			d.said = fmt.Sprintf("still computing the runs: %s goes to them once they are made", d.Keys.Enter.Help().Key)
 			break
 		}
-		if d.fresh {
-			d.fresh = false
-			d.said = fmt.Sprintf("this is the advice for your answers: %s again goes to its runs", d.Keys.Enter.Help().Key)
-			break
-		}
 		d.at = min(questions, questions+len(d.listed)-1)
 	}
 	return screen.Outcome{}
@@ -318,7 +307,7 @@ func (d *Decide) enter() screen.Outcome {
 
 func (d *Decide) clicked(c screen.Click) (tea.Cmd, screen.Outcome) {
 	row, was := c.Y-d.plan.questions.Y, d.at
-	d.said, d.fresh = "", false
+	d.said = ""
 	switch {
 	case c.Wheel != 0 && c.In(d.plan.lock):
 		d.above = min(max(d.above+c.Wheel, 0), d.beyond)
@@ -346,8 +335,6 @@ func (d *Decide) FooterKeys() []key.Binding {
 	switch asked := d.toAsk(); {
 	case d.at >= questions:
 		keys, back = []key.Binding{screen.As(k.Enter, "play the run"), screen.Pair(k.Up, k.Down, "run")}, screen.As(back, "the questions")
-	case asked == 0 && len(d.listed) > 0 && d.fresh:
-		keys = append(keys, screen.Bind(k.Enter.Help().Key+" twice", "see runs", k.Enter.Keys()...))
 	case asked == 0 && len(d.listed) > 0:
 		keys = append(keys, screen.As(k.Enter, "see runs"))
 	case asked > 0 && d.given[d.at]:

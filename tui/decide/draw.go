@@ -130,10 +130,10 @@ func (d *Decide) drawText(c *draw.Canvas, r draw.Rectangle, lines []draw.Line) {
 }
 
 // drawSigns says at the end of a row what the signs before the codes of the runs mean, and the codes, if that leaves what is at its beginning.
-// Where a lock is recommended with an idempotency key, that is what most of the forbidden ones need.
+// Where a lock is recommended with an idempotency key, nothing is forbidden with that.
 func (d *Decide) drawSigns(c *draw.Canvas, r draw.Rectangle, taken int, cured bool) {
 	g := &d.Theme.Glyphs
-	signs := draw.Either(cured, "", "by your answers: ") + g.Granted + " ok  " + g.Mild + " tolerable  " + g.Bad + " " + draw.Either(cured, "needs the idempotency key", "forbidden")
+	signs := draw.Either(cured, "", "by your answers: ") + g.Granted + " ok  " + g.Mild + " tolerable  " + g.Bad + " " + draw.Either(cured, "the lock alone fails", "forbidden")
 	codes := ""
 	for _, c := range d.codes() {
 		if more := fmt.Sprintf("%s (%s)  ", c.Name(), c); taken+draw.Width(codes+more+signs)+1 < r.W {
@@ -317,10 +317,8 @@ func heading(a *advice.Advice, pending int, others []advice.Run) string {
 	switch {
 	case a.Enough:
 		text += fmt.Sprintf("nothing forbidden in %d runs", n)
-	case a.Cured() != "":
-		text += fmt.Sprintf("%d of %d runs need the idempotency key", failed, n)
 	default:
-		text += fmt.Sprintf("%s fails in %d of %d", a.Lock.Name, failed, n)
+		text += fmt.Sprintf("%s alone fails in %d of %d runs", a.Lock.Name, failed, n)
 	}
 	if pending > 0 {
 		return text + fmt.Sprintf("; %d to come", pending)
@@ -332,7 +330,7 @@ func heading(a *advice.Advice, pending int, others []advice.Run) string {
 }
 
 // countOthers counts runs that no question is about, and those of them in which the lock fails, as the text above the list does. Where
-// an idempotency key makes all of them harmless, their headings say so.
+// an idempotency key has the same work done once in all of them, their headings say so.
 func countOthers(a *advice.Advice, runs []advice.Run) string {
 	text, failed := draw.Plural(len(runs), "other run"), 0
 	for i := range runs {

@@ -65,7 +65,7 @@ var ways = []way{
 		func(d *Door) screen.OpenMsg { return screen.CourseMsg{} }},
 	{"Break it yourself", (*Door).levels,
 		func(d *Door) string {
-			return "Pauses, crashes and lost messages are yours, too. Hints come from an exhaustive search."
+			return "Pauses, crashes and lost messages are yours, too. Hints come from a search over the schedules."
 		},
 		func(d *Door) screen.OpenMsg { return screen.LevelsMsg{} }},
 	{"Which lock should I use?",
@@ -234,9 +234,9 @@ func (d *Door) lesson() string {
 		return fmt.Sprintf("to learn or to teach: all %d steps seen", steps)
 	}
 	if lesson, _ := d.Progress.LastSeen(); lesson == "" { // nothing was opened there
-		return fmt.Sprintf("to learn: %d of %d steps seen; begin at lesson 1", seen, steps)
+		return fmt.Sprintf("to learn or to teach: %d of %d steps seen; begin at lesson 1", seen, steps)
 	}
-	return fmt.Sprintf("to learn: %d of %d steps seen; next: lesson %d", seen, steps, next)
+	return fmt.Sprintf("to learn or to teach: %d of %d steps seen; next: lesson %d", seen, steps, next)
 }
 
 // next is the lesson, from 1, with the first step that wasn't played, and its title; 0 if all were, and without a

@@ -347,7 +347,7 @@ func (s *Game) pointAt(h explore.Hint) {
 		s.options, i = slices.Insert(s.options, 0, o), 0
 	}
 	s.at = i
-	s.advise("Hint: " + o.name + ".")
+	s.advise("Hint: " + o.name + draw.Either(len(s.options) == 1, " (the only move here).", "."))
 }
 
 // advise shows a hint, which stays as long as the position in which it was asked for.
@@ -412,7 +412,7 @@ func (s *Game) outlook(width int) (string, draw.Ink) {
 
 // left is how far the goal is from here, which is told with a hint alone: beside each move it would say which of them is the right one.
 func (s *Game) left() string {
-	text := "Least from here: "
+	text := "Best found from here: "
 	if before, known := s.distances[s.here.Parent]; known && before.moves == s.ahead {
 		text += "still " // by another move it could have been fewer
 	}

@@ -166,7 +166,7 @@ func TestLevelsAreWonByTheirHints(t *testing.T) {
 			}
 			a.Press("down")
 			text += tuitest.Unwrapped(a.View())
-			for _, want := range []string{tried.Elsewhere(d.Lock, d.Run, d.Same, l.Goal), "GOAL REACHED!", "You matched the least: " + debrief.Cost(s.parMoves, s.par.Cost) + ".", d.Lock, "withstands this: all schedules of this level were searched, and none shows " + l.Goal.Named()} {
+			for _, want := range []string{tried.Elsewhere(d.Lock, d.Run, d.Same, l.Goal), "GOAL REACHED!", "You matched the best found: " + debrief.Cost(s.parMoves, s.par.Cost) + ".", d.Lock, "withstands this level: all schedules of it were searched, and none shows " + l.Goal.Named()} {
 				if !strings.Contains(text, want) {
 					t.Errorf("the screen doesn't say %q:\n%s", want, a.View())
 				}
@@ -247,7 +247,7 @@ func TestOwnMovesKeepTheirOrder(t *testing.T) {
 			}
 		}
 	}
-	if text := tried.Elsewhere(s.debrief.Lock, s.debrief.Run, s.debrief.Same, trace.PD); clients != 2 || !strings.HasPrefix(text, "The same moves") || !strings.Contains(text, "A's record expires at 12.001s, and the probe, which asks again only a lease (12s) later, gets the lock at 24.001s") {
+	if text := tried.Elsewhere(s.debrief.Lock, s.debrief.Run, s.debrief.Same, trace.PD); clients != 2 || !strings.HasPrefix(text, "The same moves") || !strings.Contains(text, "A's record expires at 12.001s, and the probe, which was refused and asks again a lease (12s) after that expiry, gets the lock at 24.001s") {
 		t.Errorf("says %q", text)
 	}
 	if at := tried.Decided(s.debrief.Run, trace.PD); s.debrief.Run.Events[at-1].Kind != trace.KindExpire {
@@ -338,8 +338,8 @@ func TestHintsKnowWhatCannotBe(t *testing.T) {
 // act is said then, in one row.
 func TestDeadlockSaysWhoIsStillToAct(t *testing.T) {
 	a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
-	for _, want := range []string{"", " Not won yet: A and B are not finished. Least from here: 4 moves.", " Not won yet: A and B are not finished. Least from here: 3 moves.",
-		" Not won yet: B has still to ask. Least from here: 2 moves.", " Not won yet: B is not finished. Least from here: 1 move."} {
+	for _, want := range []string{"", " Not won yet: A and B are not finished. Best found from here: 4 moves.", " Not won yet: A and B are not finished. Best found from here: 3 moves.",
+		" Not won yet: B has still to ask. Best found from here: 2 moves.", " Not won yet: B is not finished. Best found from here: 1 move."} {
 		who, _, _ := strings.Cut(want, " Least")
 		if v := a.View(); !strings.Contains(v, who) {
 			t.Errorf("after %d moves there is no %q:\n%s", s.here.Depth, who, v)
@@ -390,11 +390,11 @@ func TestDistanceComesWithAHint(t *testing.T) {
 		a, s := openLevelIn(t, size[0], size[1], tuitest.PlainTheme(false), "naive-del.FR.pause")
 		best := debrief.Cost(s.parMoves, s.par.Cost)
 		for range 3 {
-			if v := tuitest.Unwrapped(a.View()); strings.Contains(v, "Least from here") || !strings.Contains(v, ": "+best) {
+			if v := tuitest.Unwrapped(a.View()); strings.Contains(v, "Best found from here") || !strings.Contains(v, ": "+best) {
 				t.Errorf("%v: after %d moves:\n%s", size, s.here.Depth, v)
 			}
 			a.Press("i")
-			if v := tuitest.Unwrapped(a.View()); s.here.Depth > 0 && !strings.Contains(v, "Least from here: ") {
+			if v := tuitest.Unwrapped(a.View()); s.here.Depth > 0 && !strings.Contains(v, "Best found from here: ") {
 				t.Errorf("%v: a hint after %d moves:\n%s", size, s.here.Depth, v)
 			}
 			a.Press("i enter")

@@ -44,8 +44,8 @@ func TestGoalReachedStaysInSight(t *testing.T) {
 		a.Press("down")
 	}
 	last := -1
-	for _, want := range []string{"!! Nobody alive holds the lock", "The line that did it, run by A (setnx_expire.go:43):", "Levels 6 and 9 break naive-del, but it withstands this: all", "A client that hears nothing", "You made 5 moves; best found: as many moves.", "Enter goes on to level 4",
-		"You matched the least: 5 moves", "1 fault. Hints", "The same moves with"} {
+	for _, want := range []string{"!! Nobody alive holds the lock", "The line that did it, run by A (setnx_expire.go:43):", "Another lock, naive-del (SET NX PX with a unique token, DEL", "A client that hears nothing", "You made 5 moves, as few as the best found.", "Enter goes on to level 4",
+		"You matched the best found: 5 moves", "1 fault. Hints", "The same moves with"} {
 		at := strings.Index(read, want)
 		if at < last {
 			t.Errorf("%q comes too early, or not at all:\n%s", want, read)
@@ -406,7 +406,7 @@ func TestDistanceSaysStill(t *testing.T) {
 		was := s.ahead
 		letPass(a, s, d)
 		a.Press("i i")
-		if _, text := s.ahead, tuitest.Unwrapped(a.View()); strings.Contains(text, fmt.Sprintf("Least from here: still %s.", draw.Plural(s.ahead, "move"))) != (s.ahead == was) {
+		if _, text := s.ahead, tuitest.Unwrapped(a.View()); strings.Contains(text, fmt.Sprintf("Best found from here: still %s.", draw.Plural(s.ahead, "move"))) != (s.ahead == was) {
 			t.Errorf("from %d moves to %d:\n%s", was, s.ahead, a.View())
 		}
 		if s.ahead == was {
@@ -432,7 +432,7 @@ func TestProbeIsExplained(t *testing.T) {
 		}
 		told.WriteString(" ")
 	}
-	for _, want := range []string{"A's record expires at 12.001s, and the probe, which asks again only a lease (12s) later, gets the lock at 24.001s"} {
+	for _, want := range []string{"A's record expires at 12.001s, and the probe, which was refused and asks again a lease (12s) after that expiry, gets the lock at 24.001s"} {
 		if !strings.Contains(tuitest.Unwrapped(told.String()), tuitest.Unwrapped(want)) {
 			t.Errorf("there is no %q in %s", want, told.String())
 		}
@@ -510,7 +510,7 @@ func TestHintsCountAsTheListDoes(t *testing.T) {
 		do(t, a, s, begin)
 	}
 	a.Press("down")
-	if v := tuitest.Unwrapped(a.View()); s.parMoves != s.here.Depth || !strings.Contains(v, "You matched the least: 7 moves, 1 fault.") {
+	if v := tuitest.Unwrapped(a.View()); s.parMoves != s.here.Depth || !strings.Contains(v, "You matched the best found: 7 moves, 1 fault.") {
 		t.Errorf("the score isn't that of the least, %d moves:\n%s", s.parMoves, a.View())
 	}
 }

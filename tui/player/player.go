@@ -540,9 +540,13 @@ func (p *Player) looks(k tea.KeyMsg) {
 	case key.Matches(k, p.Keys.Guess):
 		p.guess(int(k.Runes[0] - '0'))
 	case key.Matches(k, p.Keys.Enter):
+		stood := p.watched
 		p.playing, p.watched = false, false // else its timer passes what the key has come to
-		if !p.Advance() {
+		switch {
+		case !p.Advance():
 			p.Notice = p.ending()
+		case stood && p.Notice == "": // it has played by itself until then
+			p.rest()
 		}
 	case key.Matches(k, p.Keys.Teach):
 		p.Teaching = !p.Teaching

@@ -91,7 +91,7 @@ func recovery(t *trace.Trace) (text string, pos int) {
 		case e.Kind == trace.KindGranted && text != "":
 			who := draw.Either(t.Clients[e.Client] == trace.Probe, "the ", "") + t.Clients[e.Client]
 			if refused[e.Client] && e.At-expired == t.TTL {
-				who += ", which asks again only a lease (" + trace.Brief(t.TTL) + ") later,"
+				who += ", which was refused and asks again a lease (" + trace.Brief(t.TTL) + ") after that expiry,"
 			}
 			return text + ", and " + who + " gets the lock at " + trace.Brief(e.At), pos
 		}
