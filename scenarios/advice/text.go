@@ -177,13 +177,13 @@ func (a *Advice) Headline() string {
 	case cured == "":
 		return "No lock alone is enough."
 	default:
-		return "No lock alone is enough. " + sameWork + ": " + cured + ". " + computed + ": a version check or a fencing token."
+		return "No lock alone is enough. " + sameWork + ": " + cured + ". " + computed + ": a version check."
 	}
 }
 
 // What the idempotency key protects, and what it doesn't: the headline parts them, or who has the second would be sent off with a key.
 const (
-	sameWork = "The same work done twice (a payment)"
+	sameWork = "Work done twice (a payment)"
 	computed = "A change computed from what was read (a balance)"
 )
 
@@ -311,7 +311,7 @@ func (a *Advice) causes() []string {
 }
 
 // helps says for what the idempotency key is no good, and what is.
-const helps = "The key does nothing for a change that is computed from what was read (a balance, a stock): for that let the store check a version (UPDATE ... WHERE version = 7) or a fencing token."
+const helps = "The key does nothing for a change that is computed from what was read (a balance, a stock): for that check a version (UPDATE ... WHERE version = 7)."
 
 // counted is in how many runs a lock fails that isn't enough: the runs that are listed are its own.
 func (a *Advice) counted(rest *Rest, whole bool) string {
@@ -471,7 +471,7 @@ func (a *Advice) Follows(r *Run) string {
 	case len(r.Broken) == 0:
 		return a.Allowed(r)
 	case a.covers(r):
-		return misused + "Two are at work at once. With the idempotency key, the same payment sent by both is made once; a change computed from what was read needs a version check or a fencing token."
+		return misused + "Two are at work at once. With the idempotency key, the same payment sent by both is made once; a change computed from what was read needs a version check."
 	case a.Enough || a.Cured() != "":
 		return misused + "The lock is enough as long as you can rule it out."
 	}
