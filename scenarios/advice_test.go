@@ -259,7 +259,7 @@ func expectKey(t *testing.T, d *advice.Advice, outcome advice.Outcome) {
 	t.Helper()
 	rest := d.Rest(scenarios.Names(), outcome)
 	first, reasons := section(d, rest, outcome, ""), section(d, rest, outcome, "More on this")
-	for want, at := range map[string]int{"What to do: give each payment": 3, "one idempotency key, the same in every retry and every client": 3, "before you ask for the lock": 3, "keeps it as long as a retry can come": 3, "nothing for a change that is computed": 4, "for that check a version": 4} {
+	for want, at := range map[string]int{"What to do: give each payment": 3, "one idempotency key, the same in every retry and every client": 3, "before you ask for the lock": 3, "keeps it as long as a retry can come": 3, "For a balance or a stock the key does nothing": 4, "WHERE version = 7": 4} {
 		if !strings.Contains(first[at], want) {
 			t.Errorf("%v: there is no %q in %s", d.Answers, want, first[at])
 		}
@@ -442,7 +442,7 @@ func TestHeadlineHasTheCure(t *testing.T) {
 				}
 			}
 		}
-		if want := "No lock alone is enough. Work done twice (a payment): " + d.Lock.Name + " with an idempotency key. A change computed from what was read (a balance): a version check."; headline != want {
+		if want := "No lock alone is enough. A payment sent twice: " + d.Lock.Name + " with an idempotency key. A balance computed from what was read: a version check."; headline != want {
 			t.Errorf("%v: %s, want %q", a, headline, want)
 		}
 		if fenced := slices.ContainsFunc(d.Instead, func(i advice.Instead) bool { return i.Lock.Name == "fenced" }); !fenced {

@@ -183,8 +183,8 @@ func (a *Advice) Headline() string {
 
 // What the idempotency key protects, and what it doesn't: the headline parts them, or who has the second would be sent off with a key.
 const (
-	sameWork = "Work done twice (a payment)"
-	computed = "A change computed from what was read (a balance)"
+	sameWork = "A payment sent twice"
+	computed = "A balance computed from what was read"
 )
 
 // Cured is the lock that is not enough alone with that which makes it enough: "" if there is nothing that does.
@@ -311,7 +311,7 @@ func (a *Advice) causes() []string {
 }
 
 // helps says for what the idempotency key is no good, and what is.
-const helps = "The key does nothing for a change that is computed from what was read (a balance, a stock): for that check a version (UPDATE ... WHERE version = 7)."
+const helps = "For a balance or a stock the key does nothing: UPDATE ... WHERE version = 7."
 
 // counted is in how many runs a lock fails that isn't enough: the runs that are listed are its own.
 func (a *Advice) counted(rest *Rest, whole bool) string {
