@@ -38,7 +38,7 @@ func TestScoreInBrief(t *testing.T) {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
-	for par, want := range map[int]string{1: "You made 5 moves, with 2 faults; best found: 5 moves, with 1 fault.", 2: "You made 5 moves; best found: 5 moves, with 2 faults."} {
+	for par, want := range map[int]string{1: "You made 5 moves, with 2 faults; best found: 5 moves, with 1 fault.", 2: "You made 5 moves, as few as the best found."} {
 		s := Score{Moves: 5, Least: 5, Taken: explore.Cost{Faults: 2, Switches: 2}, Par: explore.Cost{Faults: par}}
 		if got := s.Brief(); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -234,9 +234,9 @@ func (d *Door) lesson() string {
 		return fmt.Sprintf("to learn or to teach: all %d steps seen", steps)
 	}
 	if lesson, _ := d.Progress.LastSeen(); lesson == "" { // nothing was opened there
-		return fmt.Sprintf("to learn or to teach: %d of %d steps seen; begin at lesson 1", seen, steps)
+		return fmt.Sprintf("to learn or teach: %d of %d seen; begin at lesson 1", seen, steps)
 	}
-	return fmt.Sprintf("to learn or to teach: %d of %d steps seen; next: lesson %d", seen, steps, next)
+	return fmt.Sprintf("to learn or teach: %d of %d seen; next: lesson %d", seen, steps, next)
 }
 
 // next is the lesson, from 1, with the first step that wasn't played, and its title; 0 if all were, and without a
