@@ -234,7 +234,7 @@ func (d *Door) lesson() string {
 		return fmt.Sprintf("to learn or to teach: all %d steps seen", steps)
 	}
 	if lesson, _ := d.Progress.LastSeen(); lesson == "" { // nothing was opened there
-		return fmt.Sprintf("to learn or teach: %d of %d seen; start: lesson 1", seen, steps)
+		return fmt.Sprintf("to learn, teach: %d of %d seen; start: lesson 1", seen, steps)
 	}
 	return fmt.Sprintf("to learn or teach: %d of %d seen; next: lesson %d", seen, steps, next)
 }

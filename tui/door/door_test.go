@@ -155,7 +155,7 @@ func TestCourseResumes(t *testing.T) {
 func TestRunSeenElsewhereOpensNoCourse(t *testing.T) {
 	a, d := open(t, 80, 24, tuitest.Shelf(tuitest.Handmade), tuitest.PlainTheme(false))
 	d.Progress.Play("pauses", "pause-past-ttl/naive-del")
-	if v := a.View(); !strings.Contains(v, "to learn or teach: 1 of 3 seen; start: lesson 1") {
+	if v := a.View(); !strings.Contains(v, "to learn, teach: 1 of 3 seen; start: lesson 1") {
 		t.Errorf("of the course it says:\n%s", v)
 	}
 }
