@@ -819,9 +819,16 @@ func TestFalseRefusal(t *testing.T) {
 	inject(t, w, Drop{"A", true})
 	upTo(t, w)
 	expectVerdict(t, w, "FN")
+	told, err := w.Trace()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := told.Violations; len(v) != 1 || !strings.HasPrefix(v[0].Text, "A gives up without an answer from n1, which counts as a refusal, while n1 stores its value A1-") {
+		t.Errorf("%v", v)
+	}
 
 	// An error is no answer, and is told in other words than a refusal.
-	for kind, want := range map[trace.Kind]string{trace.KindRefused: "A is told that it has not got the lock while n1 ", trace.KindFailed: "A gives up with an error while n1 "} {
+	for kind, want := range map[trace.Kind]string{trace.KindRefused: "A is told that it has not got the lock while n1 ", trace.KindFailed: "A gives up with an error, which counts as a refusal, while n1 "} {
 		h := newHand(t, "setpx-lua").does("A", trace.KindAcquire).sets("A", "A1", 10*sec).does("A", kind).verdict("FN")
 		run, err := h.w.Trace()
 		if err != nil {

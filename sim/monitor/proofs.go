@@ -171,8 +171,11 @@ func (m *Monitor) proveFalseRefusal(e trace.Event, _ Clients) {
 	for _, n := range m.s.Primary {
 		if r := m.s.LockRecord(n); r != nil && r.Owner == own {
 			how := "is told that it has not got the lock"
-			if e.Kind == trace.KindFailed {
-				how = "gives up with an error"
+			if e.Kind == trace.KindFailed { // nobody has refused it anything
+				how = "gives up with an error, which counts as a refusal,"
+				if node, is := strings.CutPrefix(e.Note, "timeout waiting for "); is && !strings.ContainsAny(node, " ;") {
+					how = "gives up without an answer from " + node + ", which counts as a refusal,"
+				}
 			}
 			m.report(e.At, trace.FN, fmt.Sprintf("%s %s while %s stores its value %s", m.name(e.Client), how, m.t.Nodes[n], r.Value), r.Written, e.Seq)
 			return

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
@@ -197,23 +198,34 @@ func (z *Quiz) Recap(t *draw.Paragraphs, pos int, fits bool) {
 	}
 }
 
-// shownWords are, for a room, the script's words for the steps that the picture shows at a position: those of the chapter before, where one begins,
-// and those of its own, where a violation has come of them or the story is over. A room has had them as what comes next; they stay
-// until it has seen that.
+// shownWords are, for a room, the script's words for the steps that the picture shows first at a position: those of the chapter before, where one
+// begins, and those of its own, where a violation has come of them. A room has had them as what comes next. They go when the steps are over,
+// and never stand where the run is summed up.
 func (z *Quiz) shownWords(pos int) (shown []trace.Note) {
-	if !z.stays || pos == 0 {
+	if !z.stays || pos == 0 || pos == z.run.Last() {
 		return nil
 	}
-	said := z.run.Said(pos)
-	if slices.Contains(z.run.Chapters, pos) {
+	said, begins := z.run.Said(pos), slices.Contains(z.run.Chapters, pos)
+	if begins {
 		said = z.run.Said(z.run.PreviousChapter(pos))
 	}
 	for _, n := range said {
-		if at := z.run.Before(n.Seq); n.Kind == trace.NoteSay && !z.run.Over(at) && (slices.Contains(z.run.Chapters, pos) || z.done(&n, pos)) {
+		at := z.run.Before(n.Seq)
+		if n.Kind == trace.NoteSay && !z.run.Over(at) && (begins || z.done(&n, pos)) && z.current(at, pos, begins) {
 			shown = append(shown, n)
 		}
 	}
 	return shown
+}
+
+// burst is how long the steps that begin at a stop are still shown at the next ones: what comes of them in the same breath is theirs.
+const burst = 100 * time.Millisecond
+
+// current reports whether the steps behind words at one position are what a room sees at a later one: it is the first stop after the
+// words or, unless the next words begin there, within a burst after that.
+func (z *Quiz) current(at, pos int, next bool) bool {
+	first := z.NextTold(at, true)
+	return pos <= first || !next && z.run.When(pos)-z.run.When(first) < burst
 }
 
 // done reports whether a room sees at a position what has come of a chapter's words.
