@@ -12,9 +12,10 @@ import (
 func newPresent() *cobra.Command {
 	var show display
 	cmd := &cobra.Command{
-		Use:   "present FILE",
-		Short: "Present a playlist of runs, with one key to go on",
-		Long: `Present a playlist of runs to a room. Each line of the file is a lock and a scenario, or a
+		Use:   "present FILE|[LOCK] SCENARIO|[LOCK] FILE.yaml",
+		Short: "Present a run or a playlist, with one key to go on",
+		Long: `Present to a room one run, of a scenario under LOCK (without it: the first lock that its
+"expect" says breaks), or a playlist of runs. Each line of its file is a lock and a scenario, or a
 lesson of the course, or one step of a lesson; what follows a # is a comment:
 
   title Locks in practice      # of the playlist
@@ -25,16 +26,18 @@ lesson of the course, or one step of a lesson; what follows a # is a comment:
   setpx-lua my-scenario.yaml   # a script of your own, beside the playlist
 
 Enter, space and page down go on, page up goes back, s shows the code, e goes to the events
-that prove a violation, and enter from them back to the slide. T, to rehearse, shows what is for the author of a script, marked ~:
-which steps had no effect, which questions are asked before their places, and which verdicts
-are not as expected. A script is run again, at the same place, when its file changes.
+that prove a violation, and enter from them back to the slide. T, to rehearse, shows what is
+for the author of a script, marked ~: which steps had no effect, and which verdicts are not
+as expected; lockstep check says on which slides questions are asked. A script is run again, at the same place, when its file changes.
 In the course, p presents a lesson so.
 
 lockstep new talk.txt writes a playlist to begin with, and lockstep new my.yaml a script.`,
-		Example: "  lockstep present talk.txt",
-		Args:    exactly("FILE"),
+		Example: "  lockstep present talk.txt\n  lockstep present my.yaml\n  lockstep present naive-del my.yaml",
+		Args: func(cmd *cobra.Command, args []string) error {
+			return exactly([][]string{{"FILE"}, {"LOCK", "SCENARIO"}}[min(len(args)/2, 1)]...)(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			list, err := scenarios.LoadPlaylist(args[0])
+			list, err := scenarios.PlaylistOf(args...)
 			if err != nil {
 				return err
 			}

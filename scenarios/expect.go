@@ -15,6 +15,7 @@ type expectation struct {
 	verdict trace.Verdict
 	atLeast bool   // others may occur besides
 	because string // the cause of the verdict in this schedule
+	at      string // the file and line of that
 	under   value  // the place where the strategy is named
 	given   value  // that of the verdict
 }
@@ -51,8 +52,11 @@ func (l *loader) expectOne(v value) error {
 			}
 			return err
 		},
-		"under":   func(v value) error { under = v; return nil },
-		"because": into(&e.because, value.sentence),
+		"under": func(v value) error { under = v; return nil },
+		"because": func(v value) error {
+			e.at = v.place()
+			return into(&e.because, value.sentence)(v)
+		},
 	})
 	switch {
 	case err == nil && several:
@@ -155,6 +159,15 @@ func (s *Scenario) ExpectsAtLeast(strategy string) bool {
 func (s *Scenario) Because(strategy string) string {
 	e, _ := s.expected(strategy)
 	return e.because
+}
+
+// BecauseAt is that of a script in a file, with its file and line.
+func (s *Scenario) BecauseAt(strategy string) (at, because string) {
+	e, of := s.expected(strategy)
+	if of == "" || e.because == "" {
+		return "", ""
+	}
+	return e.at, e.because
 }
 
 // ExpectsLike names the lock whose stated verdict a strategy shares because it is like

@@ -306,9 +306,6 @@ func (l *loader) script(v value) error {
 		}
 		all = both(all, err)
 		l.s.script = append(l.s.script, step{at: at, action: st})
-		for i := len(l.s.notes) - 1; !says && i >= 0 && l.s.notes[i].next == 0; i-- {
-			l.s.notes[i].next = at.line()
-		}
 	}
 	return all
 }

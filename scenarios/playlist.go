@@ -36,6 +36,36 @@ const (
 
 var lineWords = []string{lessonWord, titleWord, sayWord}
 
+// PlaylistOf is what is presented under one or two words: a playlist's file; a scenario, by its name or its file, under the lock before it; or that
+// alone, as a playlist of one run, under the first lock that it expects to break something, or else the first of which it expects anything.
+func PlaylistOf(words ...string) (Playlist, error) {
+	if len(words) == 2 {
+		all, errs := showings(words, "")
+		return Playlist{Showings: all}, errors.Join(errs...)
+	}
+	path := words[0]
+	if named := slices.Contains(Names(), path); !named && !IsScript(path) && !IsScript(strings.TrimSuffix(path, filepath.Ext(path))) {
+		return LoadPlaylist(path)
+	}
+	s, err := Find(path)
+	if err != nil {
+		return Playlist{}, err
+	}
+	first := ""
+	for _, lock := range StrategyNames() {
+		if verdict, stated := s.Expect(lock); stated && len(verdict) > 0 {
+			first = lock
+			break
+		} else if stated && first == "" {
+			first = lock
+		}
+	}
+	if first == "" {
+		return Playlist{}, fmt.Errorf("%s expects nothing of any lock, so say which one is to be shown: lockstep present setpx-lua %[1]s", path)
+	}
+	return PlaylistOf(first, path)
+}
+
 // LoadPlaylist reads a file with a showing in each line: a lock and a scenario, of which the second may be a
 // file of the user's own, found from the playlist's folder; or "lesson" with a lesson of the course, by
 // number or name, and one of its steps, or none for all of them. A line that begins with "title" has the

@@ -12,7 +12,6 @@ import (
 	"lockstep/sim"
 	"lockstep/sim/process"
 	"lockstep/sim/suggest"
-	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -63,22 +62,7 @@ func (s *Scenario) finish(w *sim.World) (*trace.Trace, error) {
 			n.Answer = t.AnswerTo(n.About, n.Seq)
 		}
 	}
-	s.moved(t)
 	return t, nil
-}
-
-// moved notes, for a script's author, which questions for the verdict are asked before their places: see [timeline.Moved].
-func (s *Scenario) moved(t *trace.Trace) {
-	if s.Path() == "" {
-		return
-	}
-	for _, m := range slices.Backward(timeline.MovedQuestions(t)) {
-		n, line := t.Notes[m.Note], s.script[0].at.line()
-		if m.Told > 0 {
-			line = s.notes[m.Told-1].next
-		}
-		t.Notes = slices.Insert(t.Notes, m.Note+1, trace.Note{Seq: n.Seq, At: n.At, Kind: trace.NoteMissed, Text: fmt.Sprintf("%s: %s", s.notes[n.Index-1].at, m.Says(t.Strategy, line)), About: n.About})
-	}
 }
 
 // Replay plays a schedule. The narration of a built-in scenario that it came from stands

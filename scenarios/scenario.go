@@ -73,7 +73,6 @@ type note struct {
 	text   string
 	answer string
 	at     string   // its file and line
-	next   int      // the line of the first step after it that isn't a note
 	under  []string // the strategies that it holds for; none means all
 	among  servers
 	having []having

@@ -386,31 +386,6 @@ func TestWhoHasHadNothingReleasesNothing(t *testing.T) {
 	}
 }
 
-// A question for the verdict is asked at the words before, where at its own place some of its choices are ruled out: the author of
-// a script is told so, with the line, and not where it is asked where it stands.
-func TestQuestionIsAskedBeforeItsPlace(t *testing.T) {
-	const asked, late = "  - ask: Well?\n    answer: verdict\n", "  - say: A.\n  - run: A\n    to: release\n  - wait: 12s\n  - run: B\n    to: work\n"
-	const stale = "  - say: A.\n  - run: A\n    to: read\n  - pause: A\n  - wait: 12s\n  - run: B\n  - say: A wakes up.\n"
-	lines := func(text string) int { return strings.Count(text, "\n") }
-	at := func(before string) int { return lines(in("")) + lines(before) + 1 }
-	says := func(lock, before, why string) []string {
-		return []string{fmt.Sprintf("test.yaml:%d: under %s the class is asked this earlier, above line %d. At this line it would be too late, as %s. There is nothing to change.",
-			at(before), lock, at("  - say: A.\n"), why)}
-	}
-	for _, tt := range []struct {
-		name, lock, script string
-		want               []string
-	}{
-		{"it is still to come", "naive-del", late + asked + "  - run: A\n", nil},
-		{"worse can follow", "naive-del", late + "  - run: A\n" + asked + "  - run: B\n", says("naive-del", late+"  - run: A\n", "the screen shows FR")},
-		{"the harm is done", "setpx-lua", stale + "  - run: A\n" + asked, says("setpx-lua", stale+"  - run: A\n", "the screen shows SW, the worst that can happen, since 13.006s")}, // above "A wakes up" OV is on the screen
-		{"no harm is done", "setpx-lua", late + "  - run: A\n" + asked + "  - run: B\n", nil},
-		{"all is over", "setpx-lua", late + "  - run: all\n" + asked, says("setpx-lua", late+"  - run: all\n", "everything has happened")},
-	} {
-		equal(t, tt.name, missed(mustRun(t, script(t, in(tt.script)), tt.lock)), tt.want...)
-	}
-}
-
 // A step that can do nothing under a strategy, or at that moment, says so and
 // the script goes on.
 func TestMissedSteps(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"lockstep/scenarios"
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
+	"lockstep/tui/quiz"
 )
 
 // now is a word of a question that means the moment at which it is asked, and not the one that its answer is about.
@@ -65,12 +66,12 @@ func advise(all []late) (lines []string) {
 		first := all[0]
 		of := slices.DeleteFunc(slices.Clone(all), func(l late) bool { return l.where != first.where })
 		all = slices.DeleteFunc(all, func(l late) bool { return l.where == first.where })
-		instants, done := apart(of, func(l *late) string {
+		instants, done := apart(of, func(l *late) (lock, text string) {
 			if l.asked == l.answered {
-				return fmt.Sprintf("it is asked at %s, before what happens in that instant, while its answer is about the moment after that", trace.Brief(l.asked))
+				return l.lock, fmt.Sprintf("it is asked at %s, before what happens in that instant, while its answer is about the moment after that", trace.Brief(l.asked))
 			}
-			return fmt.Sprintf("it is asked at %s, while its answer is about %s", trace.Brief(l.asked), trace.Brief(l.answered))
-		}), apart(of, func(l *late) string { return either(l.done, "nothing has happened") })
+			return l.lock, fmt.Sprintf("it is asked at %s, while its answer is about %s", trace.Brief(l.asked), trace.Brief(l.answered))
+		}), apart(of, func(l *late) (lock, text string) { return l.lock, either(l.done, "nothing has happened") })
 		text := fmt.Sprintf("%s: this question says \"now\"; %s. ", first.where, instants)
 		text += fmt.Sprintf("Leave it out, or write \"then\": the moment is put before the question. By then: %s.", done)
 		lines = append(lines, text)
@@ -78,16 +79,52 @@ func advise(all []late) (lines []string) {
 	return lines
 }
 
+// moved is a question of a script that a class is asked earlier than it is written, as what is on the screen by its place would answer it: before
+// words above it or, one for the verdict, before steps.
+type moved struct {
+	where, lock     string
+	asked, answered string
+}
+
+// movedOf are such questions of a run.
+func movedOf(s *scenarios.Scenario, t *trace.Trace) (all []moved) {
+	run := timeline.New(t)
+	asks := quiz.Of(run)
+	asks.Stay()
+	asks.OnlyScript()
+	for _, q := range asks.All() {
+		if slices.ContainsFunc(t.Notes, func(n trace.Note) bool {
+			says, verdict := n.Kind == trace.NoteSay && n.Index < q.Note, n.Index == q.Note && n.About == "verdict"
+			return (says || verdict) && run.Before(n.Seq) > q.Pos
+		}) {
+			slide, _ := asks.Slides(q.Pos)
+			all = append(all, moved{s.NoteAt(q.Note), t.Strategy, fmt.Sprintf("asked on slide %d", slide), "answered at " + trace.Brief(run.When(q.Until))})
+		}
+	}
+	return all
+}
+
+// earlier says of each question that is asked before its place where that is, so that its author isn't surprised in front of a class.
+func earlier(all []moved) (lines []string) {
+	for len(all) > 0 {
+		first := all[0]
+		of := slices.DeleteFunc(slices.Clone(all), func(m moved) bool { return m.where != first.where })
+		all = slices.DeleteFunc(all, func(m moved) bool { return m.where == first.where })
+		lines = append(lines, first.where+": "+apart(of, func(m *moved) (lock, text string) { return m.lock, m.asked + ", " + m.answered })+": earlier than it is written, where the screen would answer it.")
+	}
+	return lines
+}
+
 // apart says something of all locks once, or, where it differs between them, of each.
-func apart(of []late, what func(*late) string) string {
+func apart[T any](of []T, what func(*T) (lock, text string)) string {
 	var said, locks []string
 	for i := range of {
-		text := what(&of[i])
+		lock, text := what(&of[i])
 		at := slices.Index(said, text)
 		if at < 0 {
-			said, locks = append(said, text), append(locks, of[i].lock)
-		} else if !slices.Contains(strings.Split(locks[at], ", "), of[i].lock) {
-			locks[at] += ", " + of[i].lock
+			said, locks = append(said, text), append(locks, lock)
+		} else if !slices.Contains(strings.Split(locks[at], ", "), lock) {
+			locks[at] += ", " + lock
 		}
 	}
 	if len(said) == 1 {

@@ -50,13 +50,16 @@ func passages(s *scenarios.Scenario, t *trace.Trace) (all []passage) {
 		happens := append([]string{"so far: " + standing(run, at, servers)}, happening(run, at, end)...)
 		all = append(all, passage{s.NoteAt(n.Index), n.Prose(), t.Strategy, happens})
 	}
+	if at, because := s.BecauseAt(t.Strategy); risky(because) { // a class reads it at the end, of all that has happened
+		all = append(all, passage{at, because, t.Strategy, happening(run, 0, run.Last())})
+	}
 	return all
 }
 
 // standing is who holds the lock at a position and, for words that tell of servers, which there are and which of them store its record.
 func standing(run *timeline.Timeline, pos int, servers bool) string {
 	state := run.StateAt(pos)
-	text, _, _ := strings.Cut(strings.TrimSuffix(run.Holders(state), "."), "; its lease ends") // some locks let less than the TTL count
+	text, _, _ := strings.Cut(strings.TrimSuffix(run.Holders(state), "."), "; its lease") // some locks let less than the TTL count
 	if !servers {
 		return text
 	}
@@ -139,7 +142,6 @@ func compared(all []passage, listed Listed) (text string) {
 	if text == "" {
 		return ""
 	}
-	return "  ~ no program can tell whether words are true. Who holds the lock where these are told, or what happens after them, differs between the locks:\n" + text +
-		"    Read them: if they are true under each lock, nothing is to be done. Else put the words under the locks of which they are true: \"under: [" + all[0].lock + "]\" below the \"say\".\n" +
-		"    Not listed: words where the lock stands alike under each lock and the same happens after them; and words that tell no outcome, as far as a list of verbs goes (gets, has, fails and the like).\n"
+	return "  ~ what these words tell of differs between the locks. Where they are not true of one (no program can tell), put \"under: [" + all[0].lock + "]\" below the \"say\" or give\n" +
+		"    the lock a \"because\" of its own; else they may stay. Words that tell no outcome (gets, has, fails and the like) aren't looked at.\n" + text
 }

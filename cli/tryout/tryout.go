@@ -149,6 +149,7 @@ func Playlist(out io.Writer, path string, listed Listed) (inOrder bool, err erro
 	}
 	said, wrong := fmt.Sprintf("%s: %s%d to present\n", path, title, len(list.Showings)), faults{}
 	var asked []late
+	var early []moved
 	var words []passage
 	before := map[string][]timeline.Question{} // of the runs of each script
 	for _, s := range list.Showings {
@@ -159,13 +160,13 @@ func Playlist(out io.Writer, path string, listed Listed) (inOrder bool, err erro
 		said += c.text + notes(notAgain(s.Scenario, c.questions, before[s.Scenario.Name]), "    ")
 		wrong.add(c.wrong)
 		before[s.Scenario.Name] = append(before[s.Scenario.Name], c.questions...)
-		asked = append(asked, c.asked...)
+		asked, early = append(asked, c.asked...), append(early, c.moved...)
 		words = append(words, c.words...)
 		if c.wrong.unmet > 0 {
 			said += fmt.Sprintf("    lockstep check %s prints the lines that expect what came\n", s.Scenario.Name)
 		}
 	}
-	_, err = io.WriteString(out, said+notes(advise(asked), "  ")+compared(words, listed)+wrong.String())
+	_, err = io.WriteString(out, said+notes(advise(asked), "  ")+notes(earlier(early), "  ")+compared(words, listed)+wrong.String())
 	return wrong == faults{}, err
 }
 
@@ -193,6 +194,7 @@ func Script(out io.Writer, name string, listed Listed) (inOrder bool, err error)
 func try(s *scenarios.Scenario, listed Listed) (text string, wrong faults, err error) {
 	text = fmt.Sprintf("%s: %q\n", s.Name, s.Title)
 	var asked []late
+	var early []moved
 	var words []passage
 	var all []entry
 	for _, name := range scenarios.StrategyNames() {
@@ -209,10 +211,10 @@ func try(s *scenarios.Scenario, listed Listed) (text string, wrong faults, err e
 		}
 		text, all = text+c.text, append(all, entryOf(s, name, c.verdict))
 		wrong.add(c.wrong)
-		asked = append(asked, c.asked...)
+		asked, early = append(asked, c.asked...), append(early, c.moved...)
 		words = append(words, c.words...)
 	}
-	text += notes(advise(asked), "  ") + compared(words, listed)
+	text += notes(advise(asked), "  ") + notes(earlier(early), "  ") + compared(words, listed)
 	if len(all) == 0 {
 		text += fmt.Sprintf("  can be run. It expects nothing of any lock, so there is nothing to compare: lockstep run LOCK %s --plain shows what comes of one.\n", s.Name)
 		if lines := expectable(s); lines != "" {
@@ -238,6 +240,7 @@ type outcome struct {
 	text    string
 	wrong   faults
 	verdict trace.Verdict
+	moved   []moved   // the questions in it that are asked before words above them
 	asked   []late    // the questions in it of which its author has to hear
 	words   []passage // of the script, with what happens after them
 
@@ -267,7 +270,7 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string) (outcome,
 	lines, warnings, held := moreReplicas(s, st), "", false
 	for i := range t.Notes {
 		n := &t.Notes[i]
-		if n.Kind != trace.NoteMissed || n.About == "verdict" { // a question that is asked earlier may stay where it is written
+		if n.Kind != trace.NoteMissed {
 			continue
 		}
 		text := fmt.Sprintf("at %s: %s", trace.Brief(n.At), n.Prose())
@@ -296,7 +299,7 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string) (outcome,
 	if held {
 		verdict += "; but a step of the script may be why, and not the lock"
 	}
-	return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict) + warnings + notes(lines, "    "), wrong: wrong, verdict: t.Verdict(), asked: lates(s, t), words: passages(s, t), questions: ofScript(t)}, nil
+	return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict) + warnings + notes(lines, "    "), wrong: wrong, verdict: t.Verdict(), asked: lates(s, t), moved: movedOf(s, t), words: passages(s, t), questions: ofScript(t)}, nil
 }
 
 // withstood says of a lock that has broken nothing where else it does: see [scenarios.Scenario.Elsewhere].

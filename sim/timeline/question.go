@@ -183,9 +183,6 @@ func (q *quiz) word(asked *Question) {
 	if by := q.carriedOut(asked.Pos, asked.Until); after == nil && asked.record() && by != nil {
 		asked.Text, asked.Of = text+behind(q.Timeline, by)+": "+asked.Then, by
 	}
-	if e := q.returned(asked, asked.record()); after == nil && asked.Of == nil && e != nil {
-		asked.Spoken = fmt.Sprintf("At %s, after %s's Acquire: %s", trace.Brief(e.At), q.Clients[e.Client], asked.Then)
-	}
 	if after != nil {
 		asked.Spoken = q.spoken(asked.Pos, after) + ": " + asked.Then
 		asked.Text = fmt.Sprintf("%s, right after event #%d of %d: %s", text, after.Seq, q.Event(q.Last()).Seq, asked.Then)
@@ -219,22 +216,6 @@ func (q *quiz) carriedOut(asked, until int) *trace.Event {
 		}
 	}
 	return nil
-}
-
-// returned is the return of the only Acquire that returns in the instant of an answer and since its question, if there is the same answer
-// after it already, or nil. Whether it returns a lease may be the answer, so nothing is said of that.
-func (q *quiz) returned(asked *Question, record bool) (only *trace.Event) {
-	answer := holders(q.Timeline, q.StateAt(asked.Until), record)
-	for pos := asked.Until; pos > asked.Pos && q.When(pos) == asked.Moment; pos-- {
-		switch e := q.Event(pos); {
-		case e.Kind != trace.KindGranted && e.Kind != trace.KindRefused && e.Kind != trace.KindFailed:
-		case only != nil || q.Clients[e.Client] == trace.Probe || holders(q.Timeline, q.StateAt(pos), record) != answer:
-			return nil
-		default:
-			only = e
-		}
-	}
-	return only
 }
 
 // behind says that it is asked of the moment after a command.
@@ -274,7 +255,7 @@ func (q *quiz) verdict(asked *Question) {
 	if q.Over(at) {
 		asked.Text = "In the end: " + asked.Then
 	}
-	asked.Pos = q.Undecided(at)
+	asked.Pos = q.undecidedAt(at)
 	if asked.Until > at {
 		asked.Said, asked.At = asked.Until, q.Now(asked.Until)
 	}
@@ -283,75 +264,23 @@ func (q *quiz) verdict(asked *Question) {
 	}
 }
 
-// Undecided is a position, or else the last one before it at which a chapter begins and no outcome is ruled out yet.
-func (t *Timeline) Undecided(at int) int {
-	for at > 0 && t.decided(at) != "" {
+// undecidedAt is a position, or else the last one before it at which a chapter begins and no outcome is ruled out yet.
+func (t *Timeline) undecidedAt(at int) int {
+	for at > 0 && t.decided(at) {
 		at = t.PreviousChapter(at)
 	}
 	return at
 }
 
-// Moved is a script's question for the verdict that is asked before its place, at which the screen rules out some of its choices.
-type Moved struct {
-	Note int    // its place among the notes of the run
-	Told int    // the Index of the note that has been told last where it is asked; 0 if there is none
-	why  string // its choices aren't open any more at its place
+// harmful reports whether a violation up to a position rules out that nothing goes wrong.
+func (t *Timeline) harmful(at int) bool {
+	return slices.ContainsFunc(t.Breaches, func(b Breach) bool { return b.Pos <= at && b.Code.Harm() > 0 })
 }
 
-// Says tells a script's author so, with the line of the script above which the question is asked.
-func (m *Moved) Says(lock string, line int) string {
-	return fmt.Sprintf("under %s the class is asked this earlier, above line %d. At this line it would be too late, as %s. There is nothing to change.", lock, line, m.why)
-}
-
-// MovedQuestions are such questions of a run, in its order.
-func MovedQuestions(t *trace.Trace) (all []Moved) {
-	var run *Timeline
-	for i := range t.Notes {
-		n := &t.Notes[i]
-		if n.Kind != trace.NoteAsk || n.About != "verdict" {
-			continue
-		}
-		if run == nil {
-			run = New(t)
-		}
-		at := run.Before(n.Seq)
-		m, place := Moved{Note: i, why: run.decided(at)}, run.Undecided(at)
-		if m.why == "" {
-			continue
-		}
-		for j := range t.Notes {
-			if told := &t.Notes[j]; run.Before(told.Seq) <= place {
-				m.Told = max(m.Told, told.Index)
-			}
-		}
-		all = append(all, m)
-	}
-	return all
-}
-
-// harmful are the violations up to a position that rule out that nothing goes wrong.
-func (t *Timeline) harmful(at int) (codes trace.Verdict) {
-	for _, b := range t.Breaches {
-		if b.Pos <= at && b.Code.Harm() > 0 && !slices.Contains(codes, b.Code) {
-			codes = append(codes, b.Code)
-		}
-	}
-	return codes
-}
-
-// decided says by what some outcomes are ruled out at a position, or nothing: a question for the verdict that stands there gives
-// a part of its answer away.
-func (t *Timeline) decided(at int) string {
-	if b := t.damage(); b != nil && b.Pos <= at {
-		return fmt.Sprintf("the screen shows %s, the worst that can happen, since %s", b.Code, trace.Brief(t.When(b.Pos)))
-	}
-	if t.Over(at) {
-		return "everything has happened"
-	}
-	if shown := t.harmful(at); shown != nil {
-		return fmt.Sprintf("the screen shows %s", shown)
-	}
-	return ""
+// decided reports whether some outcomes are ruled out at a position: a question for the verdict that stands there gives a part of its answer away.
+func (t *Timeline) decided(at int) bool {
+	b := t.damage()
+	return b != nil && b.Pos <= at || t.Over(at) || t.harmful(at)
 }
 
 // damage is the first violation of the worst kind, after which nothing changes the answer to a question for the worst, or nil.

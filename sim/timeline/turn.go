@@ -35,7 +35,7 @@ func (q *quiz) undecided(asked *Question, pos int) bool {
 		return false
 	}
 	if asked.about == "verdict" {
-		return q.decided(pos) == ""
+		return !q.decided(pos)
 	}
 	last := asked.Pos // that decides it
 	for at := asked.Pos + 1; at <= asked.Until; at++ {

@@ -114,7 +114,11 @@ func (p *Present) Draw(c *draw.Canvas, r draw.Rectangle) {
 	}
 	if place := p.place(); !l.header.Empty() && r.W > draw.Width(place) {
 		l.header.W -= draw.Width(place)
-		p.DrawHeader(c, l.header)
+		if p.titled { // the talk's, and not yet the run's
+			c.Text(l.header.X, l.header.Y, l.header.W, " "+p.title, draw.Title)
+		} else {
+			p.DrawHeader(c, l.header)
+		}
 		c.Text(l.header.W, 0, draw.Width(place), place, draw.Dim)
 	}
 	if p.Run == nil {

@@ -40,7 +40,7 @@ func (s *Story) Least() int {
 func (s *Story) Uncut() int { return s.Least() - (s.Evidence.To - s.Evidence.From) }
 
 // Squeezed leaves out of lines that are more than rows: gaps, and then lines of the evidence,
-// whose numbers stand on the ruler as well; that of the event at the cursor first, which the status row has. Of the
+// whose numbers stand on the ruler as well; that of the event at the cursor first, which the status row has, but for what can be scrolled to. Of the
 // others it says how many there are: each event of the evidence takes one line where rows are few. No gap stands within
 // the evidence. It returns the hint's place among those that are left.
 func (s *Story) Squeezed(rows int) ([]draw.Line, Part) {
@@ -58,7 +58,7 @@ func (s *Story) Squeezed(rows int) ([]draw.Line, Part) {
 		}
 		lines = slices.Delete(lines, i, i+1)
 	}
-	if len(lines) > rows && current.From < current.To {
+	if len(lines) > rows && current.From < current.To && !s.Scrolls {
 		lines = slices.Delete(lines, current.From, current.To)
 		proof.To -= current.To - current.From
 	}
