@@ -14,8 +14,8 @@ func newPresent() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "present FILE|[LOCK] SCENARIO|[LOCK] FILE.yaml",
 		Short: "Present a run or a playlist, with one key to go on",
-		Long: `Present to a room one run, of a scenario under LOCK (without it: the first lock that its
-"expect" says breaks), or a playlist of runs. Each line of its file is a lock and a scenario, or a
+		Long: `Present to a room one run, of a scenario under LOCK (without it: the first of lockstep list
+that its "expect" names and says breaks), or a playlist of runs. Each line of its file is a lock and a scenario, or a
 lesson of the course, or one step of a lesson; what follows a # is a comment:
 
   title Locks in practice      # of the playlist

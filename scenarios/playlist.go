@@ -53,10 +53,11 @@ func PlaylistOf(words ...string) (Playlist, error) {
 	}
 	first := ""
 	for _, lock := range StrategyNames() {
-		if verdict, stated := s.Expect(lock); stated && len(verdict) > 0 {
-			first = lock
-			break
-		} else if stated && first == "" {
+		switch e, of := s.expected(lock); {
+		case of != lock: // it expects nothing of it, or what it does of one like it
+		case len(e.verdict) > 0:
+			return PlaylistOf(lock, path)
+		case first == "":
 			first = lock
 		}
 	}
@@ -81,7 +82,7 @@ func LoadPlaylist(path string) (Playlist, error) {
 		return Playlist{}, fmt.Errorf("cannot read the playlist %s: %w%s", path, err, hint)
 	}
 	if looksLikeScript(string(data)) {
-		return Playlist{}, fmt.Errorf("%[1]s is a scenario, and not a playlist of runs: a playlist has a line such as \"setpx-lua %[2]s\" for each run (lockstep run setpx-lua %[1]s shows one alone)", path, filepath.Base(path))
+		return Playlist{}, fmt.Errorf("%[1]s is a scenario, and not a playlist of runs: a playlist has a line such as \"setpx-lua %[2]s\" for each run (lockstep present setpx-lua FILE.yaml shows one alone, if its name ends so)", path, filepath.Base(path))
 	}
 	r := playlistReader{path: path, wrongs: map[string]*located{}}
 	for i, line := range strings.Split(string(data), "\n") {

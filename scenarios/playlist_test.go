@@ -132,3 +132,33 @@ func TestPlaylistHasWords(t *testing.T) {
 		t.Errorf("%+v", list)
 	}
 }
+
+// A script alone is presented, too: under the lock that is named, or else the first that it says breaks.
+func TestPlaylistOfOneRun(t *testing.T) {
+	folder := t.TempDir()
+	put := func(name, text string) string {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	const text = "title: T\nsetup:\n  clients: [A]\nscript:\n  - run: A\n"
+	silent := put("silent.yaml", text)
+	mine := put("mine.yaml", text+"expect:\n  - {verdict: ok, under: [setnx], because: x}\n  - {verdict: FR, under: [naive-del], because: x}\n")
+	talk := put("talk.txt", "setnx late-release\n")
+	for _, tt := range []struct{ words, lock, title string }{
+		{mine, "naive-del", "T"}, {"setnx " + mine, "setnx", "T"}, {"setpx-lua " + silent, "setpx-lua", "T"},
+		{"late-release", "getset-equal", "A late release"}, {"setnx late-release", "setnx", "A late release"}, {talk, "setnx", "A late release"},
+	} {
+		list, err := PlaylistOf(strings.Fields(tt.words)...)
+		if err != nil || len(list.Showings) != 1 || list.Showings[0].Strategy.Name != tt.lock || list.Showings[0].Scenario.Title != tt.title {
+			t.Errorf("%s: %+v, %v", tt.words, list, err)
+		}
+	}
+	for words, want := range map[string]string{silent: "say which one is to be shown: lockstep present setpx-lua " + silent, "nolock " + mine: "nolock", filepath.Join(folder, "no.yaml"): "no.yaml"} {
+		if _, err := PlaylistOf(strings.Fields(words)...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", words, err, want)
+		}
+	}
+}

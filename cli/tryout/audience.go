@@ -98,6 +98,11 @@ func movedOf(s *scenarios.Scenario, t *trace.Trace) (all []moved) {
 			return (says || verdict) && run.Before(n.Seq) > q.Pos
 		}) {
 			slide, _ := asks.Slides(q.Pos)
+			for _, o := range asks.All() {
+				if o.Until == q.Pos || o.Pos == q.Pos && o.Note < q.Note { // each has a slide of its own, before this one's
+					slide++
+				}
+			}
 			all = append(all, moved{s.NoteAt(q.Note), t.Strategy, fmt.Sprintf("asked on slide %d", slide), "answered at " + trace.Brief(run.When(q.Until))})
 		}
 	}

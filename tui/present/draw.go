@@ -147,7 +147,7 @@ func (p *Present) Draw(c *draw.Canvas, r draw.Rectangle) {
 	}
 	p.DrawNotice(c, top, top)
 	p.beyond, p.page = max(len(told)-l.told.H, 0), l.told.H
-	p.scroll = max(min(p.scroll, p.beyond), 0)
+	p.scroll = max(min(p.scroll, draw.Either(p.paged && p.beyond > 0, len(told)-1, p.beyond)), 0)
 	c.Lines(inset(l.told, width), told, p.scroll)
 }
 

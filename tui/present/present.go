@@ -30,6 +30,7 @@ type Present struct {
 	scroll    int  // of the words
 	wantsCode bool // a room reads the diagram and the words first: the code comes when it is asked for
 	showsCode bool // in the last frame
+	paged     bool // the words are as the key that goes on has scrolled them: the last page may have rows to spare
 	beyond    int  // lines of the words that the last frame had no rows for
 	page      int  // rows of the words in it
 	backward  bool // the reader came from the run after this one
@@ -98,14 +99,14 @@ func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 	p.leaving = false
 	switch {
 	case key.Matches(k, p.Keys.Up):
-		p.scroll--
+		p.scroll, p.paged = min(p.scroll, p.beyond)-1, false
 		return nil, screen.Outcome{}
 	case key.Matches(k, p.Keys.Down):
-		p.scroll++
+		p.scroll, p.paged = p.scroll+1, false
 		return nil, screen.Outcome{}
 	}
 	scrolled, asked := p.scroll, leaving || p.ended()
-	p.scroll = 0
+	p.scroll, p.paged = 0, p.paged && key.Matches(k, p.Keys.Close, p.Keys.Enter, p.Keys.Play, p.Keys.PageDown, p.Keys.Next)
 	switch {
 	case key.Matches(k, p.Keys.Close):
 		return nil, p.leave(asked, scrolled)
@@ -199,7 +200,7 @@ func (p *Present) site() (map[string][]byte, error) {
 // readOn is the one key: to the words for which there was no row, as nothing that is said is passed over, and then on.
 func (p *Present) readOn(scrolled int) tea.Cmd {
 	if scrolled < p.beyond {
-		p.scroll = min(scrolled+max(p.page-2, 1), p.beyond)
+		p.scroll, p.paged = scrolled+draw.PageOf(p.page), true // by whole pages: nobody looks for the line at which to read on
 		return nil
 	}
 	if p.Run != nil && p.Pos == p.Run.Last() && p.at+1 == len(p.showings) {

@@ -1458,3 +1458,54 @@ func TestNoKeyTellsWhatComes(t *testing.T) {
 		}
 	}
 }
+
+// The author's words go with their steps: none stands where its steps are over, nor beside the conclusion. The slide of the first foreign release
+// has both events that prove it.
+func TestWordsGoWithTheirSteps(t *testing.T) {
+	list, err := scenarios.PlaylistOf("naive-del", "late-release")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := New(tuitest.RealApp(screen.NewLibrary(), tuitest.PlainTheme(false)), list)
+	a := tuitest.Open(t, 80, 24, p.App, p, nil)
+	const second, ends = "B has another second of work to do.", "B's work ends, and it releases the lock."
+	for at := 0; p.Pos < p.Run.Last(); at++ {
+		v, now := tuitest.Unwrapped(a.View()), p.Run.Now(p.Pos)
+		if stale := now > 16100*time.Millisecond && strings.Contains(v, second) || now > 18*time.Second && strings.Contains(v, ends); stale {
+			t.Errorf("at %s:\n%s", now, a.View())
+		}
+		if len(p.Run.Breaches) > 0 && p.Pos == p.Run.Breaches[0].Pos && (!strings.Contains(v, "[1] 12.001s #17 n1 B: SET") || !strings.Contains(v, "[2] 15.001s #26 n1 A: DEL")) {
+			t.Errorf("without both events:\n%s", a.View())
+		}
+		if a.Press("enter"); at > 40 {
+			t.Fatal("the end never comes")
+		}
+	}
+	if v := tuitest.Unwrapped(a.View()); strings.Contains(v, second) || strings.Contains(v, ends) {
+		t.Error(a.View())
+	}
+}
+
+// The key that goes on turns the words by whole pages: no line is shown twice, and none is passed over.
+func TestWordsTurnByPages(t *testing.T) {
+	var words []string
+	for i := range 160 {
+		words = append(words, fmt.Sprintf("word%03d", i))
+	}
+	_, p := openOwn(t, "title: T\nscript:\n  - say: "+strings.Join(words, " ")+"\n  - run: A\n", "naive-del")
+	a := tuitest.Open(t, 80, 24, p.App, p, nil)
+	seen := map[string]int{}
+	for pages := 0; p.Pos == 0; pages++ {
+		for _, w := range regexp.MustCompile(`word\d+`).FindAllString(a.View(), -1) {
+			seen[w]++
+		}
+		if a.Press("enter"); pages > 20 {
+			t.Fatal("the words never end")
+		}
+	}
+	for _, w := range words {
+		if seen[w] != 1 {
+			t.Errorf("%s is shown %d times", w, seen[w])
+		}
+	}
+}
