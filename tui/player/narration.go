@@ -65,13 +65,9 @@ func (p *Player) story(width int, whole bool, form quiz.Form) told.Story {
 		return told.Story{Lines: t.Lines, Scrolls: p.Scrolls, Width: width - 1, More: p.more}
 	}
 	p.quiz.Recap(&t, p.Pos, p.Recaps)
-	by := p.teller(form)
-	if !whole && len(p.shown()) > 0 { // the cause and the evidence of the violation prove the answer, too
-		by.Known = func(string) bool { return true }
-	}
 	early := p.quiz.Early(p.Pos)
 	if early {
-		p.quiz.Judge(&t, p.Pos, by)
+		p.quiz.Judge(&t, p.Pos, p.judge(form, whole))
 		if p.quiz.MoreAnswers(p.Pos) {
 			return told.Story{Lines: t.Lines, Scrolls: p.Scrolls, Width: width - 1, More: p.more}
 		}
@@ -86,7 +82,7 @@ func (p *Player) story(width int, whole bool, form quiz.Form) told.Story {
 		t.Add(draw.Good, draw.Either(p.Run.Event(p.Pos).Kind == trace.KindReject, p.Theme.Reject, p.Theme.Fails)+" ", text)
 	}
 	if !early {
-		p.quiz.Judge(&t, p.Pos, by)
+		p.quiz.Judge(&t, p.Pos, p.judge(form, whole))
 	}
 	p.tellLesson(&t)
 	if p.lesson == nil && p.Pos > 0 && p.Pos == p.Run.Last() {
