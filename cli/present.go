@@ -26,11 +26,9 @@ lesson of the course, or one step of a lesson; what follows a # is a comment:
   setpx-lua my-scenario.yaml   # a script of your own, beside the playlist
 
 Enter, space and page down go on, page up goes back, s shows the code, e goes to the events
-that prove a violation, and enter from them back to the slide. T, to rehearse, shows what is
-for the author of a script, marked ~: which steps had no effect, and which verdicts are not
-as expected; lockstep check says on which slides questions are asked. A script is run again, at the same place, when its file changes.
-In the course, p presents a lesson so.
-
+that prove a violation, and enter from them back to the slide. T shows what is for the author
+of a script, marked ~: which steps had no effect, and which verdicts are not as expected. A
+script is run again when its file changes. In the course, p presents a lesson so.
 lockstep new talk.txt writes a playlist to begin with, and lockstep new my.yaml a script.`,
 		Example: "  lockstep present talk.txt\n  lockstep present my.yaml\n  lockstep present naive-del my.yaml",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -38,10 +36,10 @@ lockstep new talk.txt writes a playlist to begin with, and lockstep new my.yaml 
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			list, err := scenarios.PlaylistOf(args...)
-			if err != nil {
+			switch {
+			case err != nil:
 				return err
-			}
-			if !terminal(cmd.OutOrStdout()) || !terminal(cmd.InOrStdin()) {
+			case !terminal(cmd.OutOrStdout()) || !terminal(cmd.InOrStdin()):
 				return errors.New("lockstep present takes a terminal; anywhere else lockstep run prints one run")
 			}
 			return show.run(tui.Options{Seed: 1, Present: &list})

@@ -61,13 +61,13 @@ func (p *Player) fitting(width, rows int) told.Story {
 func (p *Player) story(width int, whole bool, form quiz.Form) told.Story {
 	t := draw.Paragraphs{Width: min(width, max(p.Measure, draw.Measure(width)))}
 	if p.quiz.Turned(p.Pos) {
-		p.quiz.Ask(&t, p.Pos, p.teller(form))
+		p.quiz.Ask(&t, p.Pos, p.teller(form, whole))
 		return told.Story{Lines: t.Lines, Scrolls: p.Scrolls, Width: width - 1, More: p.more}
 	}
 	p.quiz.Recap(&t, p.Pos, p.Recaps)
 	early := p.quiz.Early(p.Pos)
 	if early {
-		p.quiz.Judge(&t, p.Pos, p.judge(form, whole))
+		p.quiz.Judge(&t, p.Pos, p.teller(form, whole))
 		if p.quiz.MoreAnswers(p.Pos) {
 			return told.Story{Lines: t.Lines, Scrolls: p.Scrolls, Width: width - 1, More: p.more}
 		}
@@ -82,7 +82,7 @@ func (p *Player) story(width int, whole bool, form quiz.Form) told.Story {
 		t.Add(draw.Good, draw.Either(p.Run.Event(p.Pos).Kind == trace.KindReject, p.Theme.Reject, p.Theme.Fails)+" ", text)
 	}
 	if !early {
-		p.quiz.Judge(&t, p.Pos, p.judge(form, whole))
+		p.quiz.Judge(&t, p.Pos, p.teller(form, whole))
 	}
 	p.tellLesson(&t)
 	if p.lesson == nil && p.Pos > 0 && p.Pos == p.Run.Last() {
@@ -109,7 +109,7 @@ func (p *Player) story(width int, whole bool, form quiz.Form) told.Story {
 		t.Gap()
 		s.Hint = p.tellNext(&t)
 	}
-	p.quiz.Ask(&t, p.Pos, p.teller(form))
+	p.quiz.Ask(&t, p.Pos, p.teller(form, whole))
 	if len(t.Lines) == 0 && !p.Teaching {
 		k := &p.Keys
 		far := draw.Either(len(p.Run.Chapters) == 0, k.Last.Help().Key+" everything up to the end", k.Next.Help().Key+" everything up to the next chapter")

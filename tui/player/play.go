@@ -40,8 +40,8 @@ func (p *Player) Watch(pos int) time.Duration {
 // reading is the time that it takes to read what is told or asked here for the first time.
 func (p *Player) reading() time.Duration {
 	asked, judged := draw.Paragraphs{Width: draw.LongestLine}, draw.Paragraphs{Width: draw.LongestLine}
-	p.quiz.Ask(&asked, p.Pos, p.teller(quiz.Paragraph))
-	p.quiz.Judge(&judged, p.Pos, p.teller(quiz.Paragraph))
+	p.quiz.Ask(&asked, p.Pos, p.teller(quiz.Paragraph, true))
+	p.quiz.Judge(&judged, p.Pos, p.teller(quiz.Paragraph, true))
 	each := told.PerAsked
 	if p.question() == nil {
 		each = told.PerWord

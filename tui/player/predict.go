@@ -68,19 +68,10 @@ func (p *Player) guess(choice int) {
 }
 
 // teller is how questions and answers are told here.
-func (p *Player) teller(form quiz.Form) *quiz.Teller {
+func (p *Player) teller(form quiz.Form, whole bool) *quiz.Teller {
 	return &quiz.Teller{Form: form, Glyphs: &p.Theme.Glyphs, Enter: p.Keys.Enter.Help().Key, Score: p.score, Known: func(why string) bool {
-		return why == p.Run.Holders(p.State) || p.Run.Refusal(p.Pos) != "" && strings.HasSuffix(why, p.Run.Text(p.Run.Event(p.Pos))) || slices.ContainsFunc(p.shown(), func(b timeline.Breach) bool { return p.Run.Cause(b) == why })
+		return !whole && len(p.shown()) > 0 || why == p.Run.Holders(p.State) || p.Run.Refusal(p.Pos) != "" && strings.HasSuffix(why, p.Run.Text(p.Run.Event(p.Pos))) || slices.ContainsFunc(p.shown(), func(b timeline.Breach) bool { return p.Run.Cause(b) == why })
 	}}
-}
-
-// judge tells of answers. Where rows are few, the cause and the evidence of a violation at hand prove them.
-func (p *Player) judge(form quiz.Form, whole bool) *quiz.Teller {
-	by := p.teller(form)
-	if known := by.Known; !whole {
-		by.Known = func(why string) bool { return len(p.shown()) > 0 || known(why) }
-	}
-	return by
 }
 
 func (p *Player) score(q *timeline.Question) string {
