@@ -73,7 +73,7 @@ func TestRefusals(t *testing.T) {
 		{[]string{"new", "my.yaml.txt"}, `my.yaml.txt would be a folder with a lock in Go; a scenario is a file whose name ends in .yaml: did you mean lockstep new my.yaml?`},
 		{[]string{"new", "nowhere/my.yaml"}, `cannot write nowhere/my.yaml: there is no folder nowhere`},
 		{[]string{"run", "setnx", "nowhere/late-release.yaml"}, `cannot read the scenario nowhere/late-release.yaml: no such file or directory; "late-release" without .yaml is a built-in scenario`},
-		{[]string{"present", "../docs/exampel.yaml"}, `cannot read the playlist ../docs/exampel.yaml: no such file or directory; did you mean "example.yaml"?`},
+		{[]string{"present", "../docs/exampel.yaml"}, `cannot read the scenario ../docs/exampel.yaml: no such file or directory; did you mean "example.yaml"?`},
 		{[]string{"run", "setnx"}, `run needs a SCENARIO (see lockstep run --help)`},
 		{[]string{"run", "coffee.yaml"}, `run needs a LOCK before the scenario, as in lockstep run naive-del coffee.yaml; lockstep list names the locks`},
 		{[]string{"export", "crash-holding"}, `export needs a LOCK before the scenario, as in lockstep export naive-del crash-holding; lockstep list names the locks`},
@@ -328,7 +328,7 @@ func TestMistakesAreOneList(t *testing.T) {
 
 // A command, and a part of a step, can be explained, too; a page with the name of a code isn't told twice.
 func TestExplainFindsWhatElseHasAName(t *testing.T) {
-	for name, want := range map[string]string{"present": "a command: present a playlist", "answer": "asks the class", "choices": "The choices and the answer are computed, and can't be written", "options": "can't be written", "playlist": "a file with a run on each line",
+	for name, want := range map[string]string{"present": "a command: present a run or a playlist", "answer": "asks the class", "choices": "The choices and the answer are computed, and can't be written", "options": "can't be written", "playlist": "a file with a run on each line",
 		"sentinel": "lockstep advise --servers replicas says which lock is enough there", "cluster": "lockstep advise --servers replicas says which lock is enough there"} {
 		if text := strings.Join(strings.Fields(must(t, "", "explain", name)), " "); !strings.Contains(text, want) {
 			t.Errorf("explain %s: %s", name, text)

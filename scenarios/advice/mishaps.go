@@ -124,7 +124,7 @@ func (k Kind) compare(other Kind) int {
 
 // Text says what happens in the runs of the kind, and what follows.
 func (k Kind) Text() string {
-	follows := map[Effect]string{Decisive: "rule it out", Covered: "with the key, one payment", Accepted: "it costs only work", Refused: "it costs only work"}[k.To]
+	follows := map[Effect]string{Decisive: "rule it out", Covered: "with the key, paid once", Accepted: "it costs only work", Refused: "it costs only work"}[k.To]
 	if k.Class == Misuse {
 		follows = "see that it isn't"
 	}

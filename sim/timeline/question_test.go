@@ -180,6 +180,32 @@ func TestWhyAReplicaHasNoRecord(t *testing.T) {
 	}
 }
 
+// A question for the verdict is asked where it stands, and at the words before only where at its own place some of its choices
+// are ruled out.
+func TestVerdictIsAskedWhereAllIsOpen(t *testing.T) {
+	const begin, asked = "title: Well\nsetup:\n  clients: {A: , B: {work: 5s}}\n  ttl: 10s\nscript:\n  - say: A.\n", "  - ask: Well?\n    answer: verdict\n"
+	const late = begin + "  - run: A\n    to: release\n  - wait: 12s\n  - run: B\n    to: work\n"
+	const stale = begin + "  - run: A\n    to: read\n  - pause: A\n  - wait: 12s\n  - run: B\n  - say: A wakes up.\n  - run: A\n"
+	for _, tt := range []struct {
+		name, lock, script string
+		earlier            bool
+	}{
+		{"it is still to come", "naive-del", late + asked + "  - run: A\n", false},
+		{"worse can follow, and the screen shows FR", "naive-del", late + "  - run: A\n" + asked + "  - run: B\n", true},
+		{"the screen shows the worst", "setpx-lua", stale + asked, true},
+		{"no harm is done", "setpx-lua", late + "  - run: A\n" + asked + "  - run: B\n", false},
+		{"all is over", "setpx-lua", late + "  - run: all\n" + asked, true},
+	} {
+		tl := runOf(t, tt.lock, tt.script)
+		all := tl.Questions()
+		q := all[slices.IndexFunc(all, func(q timeline.Question) bool { return q.Script })]
+		n := tl.Notes[slices.IndexFunc(tl.Notes, func(n trace.Note) bool { return n.Kind == trace.NoteAsk && n.Index == q.Note })]
+		if own := tl.Before(n.Seq); q.Pos < own != tt.earlier {
+			t.Errorf("%s: it stands at %d, and is asked at %d", tt.name, own, q.Pos)
+		}
+	}
+}
+
 // The answers are true: judged by the events alone, by other rules than those that made the
 // questions.
 func TestAnswersAreTrue(t *testing.T) {
