@@ -294,7 +294,7 @@ func TestExpectationOfAFile(t *testing.T) {
 		verdict, says string
 		status        int
 	}{
-		{"[DG]", "not as expected: the file expects DG and no other code (" + path + ":6), and the verdict is ok; in this run no lease ended before its client released the lock, and nobody was paused\n", exitOccurred},
+		{"[DG]", "not as expected: the file expects DG and no other code (" + path + ":6), and the verdict is ok; in this run no lease ended before its client began to release the lock, and nobody was paused\n", exitOccurred},
 		{"ok", "as expected: ok\n", 0},
 	} {
 		text := "title: Own\nscript:\n  - run: A\n  - run: B\nexpect:\n  - verdict: " + c.verdict + "\n    under: [naive-del]\n"

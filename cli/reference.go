@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"lockstep/docs"
+	"lockstep/scenarios"
 	"lockstep/scenarios/reference"
 )
 
@@ -18,15 +19,12 @@ var references = map[string][]int{
 	"scripting": {docs.Parts, docs.Setup, docs.Client, docs.Steps, docs.Positions},
 }
 
-// together are steps that make up one mishap, or have a part of that name.
-var together = map[string][]string{"answer": {"ask"}, "choices": {"ask"}, "options": {"ask"}, "restart": {"down", "up"}, "reorder": {"hold", "free"}, "partition": {"cut", "heal"}}
-
 // scriptWords are the names by which the reference of scripts can be asked.
 func scriptWords() (names []string) {
 	for name := range references {
 		names = append(names, name)
 	}
-	for name := range together {
+	for name := range scenarios.Elsewhere {
 		names = append(names, name)
 	}
 	for table := range docs.Tables {
@@ -51,7 +49,7 @@ func explainScript(name string) string {
 		b.WriteString("\nOne of them with an example: lockstep explain NAME, such as lockstep explain lose.\nA whole script: lockstep explain late-release --script, or lockstep new my.yaml.\n")
 		return b.String()
 	}
-	for i, key := range append([]string{name}, together[name]...) {
+	for i, key := range append([]string{name}, scenarios.Elsewhere[name]...) {
 		text := explainKey(key)
 		if b.Len() > 0 && text != "" && i > 0 {
 			b.WriteString("\n")

@@ -523,6 +523,14 @@ func TestNumbersOfRuns(t *testing.T) {
 		}
 		rest := d.Rest(scenarios.Names(), outcome)
 		elsewhere, _ := failedOf(&d, rest.Shown)
+		apart := 0
+		for _, name := range scenarios.Names() {
+			cited := slices.Contains(d.Answers.Scenarios(), name)
+			ran := slices.ContainsFunc(d.Runs, func(r advice.Run) bool { return r.Scenario == name })
+			if cited && !ran || !cited && slices.Contains(d.Answers.Without(), name) {
+				apart++
+			}
+		}
 		for _, whole := range []bool{false, true} {
 			sections := d.Text(&rest, outcome, func(s string) string { return s }, whole)
 			want := fmt.Sprintf("Each run plays one mishap. %s alone fails in %d of the %d that your answers call for, by stale write (SW: a customer pays twice or a change is lost)", d.Lock.Name, failed, len(d.Runs))
@@ -532,7 +540,8 @@ func TestNumbersOfRuns(t *testing.T) {
 			if d.Enough {
 				want = fmt.Sprintf("Each run plays one mishap. It withstands all %d that your answers call for", len(d.Runs))
 			}
-			others := fmt.Sprintf(", and in %d of the %d others. With the key, a payment sent by both is made once in all", len(elsewhere), rest.Made)
+			others := fmt.Sprintf(", and in %d of the %d others (%d more don't apply). With the key, though no run has it, a payment sent by both is made once in all",
+				len(elsewhere), rest.Made, apart)
 			if d.Enough {
 				others = fmt.Sprintf(". It fails in %d other", len(elsewhere))
 			}

@@ -316,6 +316,20 @@ type step struct {
 	action action
 }
 
+// Elsewhere are the steps of which something consists, or to which it belongs, that somebody may take for a step.
+var Elsewhere = map[string][]string{"answer": {"ask"}, "choices": {"ask"}, "options": {"ask"}, "restart": {"down", "up"}, "reorder": {"hold", "free"}, "partition": {"cut", "heal"}}
+
+// unknownStep is the error of a step with this key.
+func unknownStep(key string) error {
+	switch steps := Elsewhere[key]; len(steps) {
+	case 1:
+		return fmt.Errorf("%q is no step: it belongs to %q", key, steps[0])
+	case 2:
+		return fmt.Errorf("%q is no step: it is two, %q and %q", key, steps[0], steps[1])
+	}
+	return suggest.Unknown("step", key, sortedKeys(stepKeys))
+}
+
 // stepKeys are the words that a step can begin with. Each says what it does to
 // the rest of the mapping.
 var stepKeys = func() map[string]func(*loader, value, []entry) (action, error) {
@@ -349,7 +363,7 @@ func (l *loader) step(at value) (action, error) {
 	// The order of a mapping's keys means nothing: exactly one of them names the step.
 	head := slices.IndexFunc(entries, isStep)
 	if head < 0 {
-		return nil, entries[0].at.wrap(suggest.Unknown("step", entries[0].key, sortedKeys(stepKeys)))
+		return nil, entries[0].at.wrap(unknownStep(entries[0].key))
 	}
 	h, more := entries[head], slices.Delete(slices.Clone(entries), head, head+1)
 	if second := slices.IndexFunc(more, isStep); second >= 0 {

@@ -85,6 +85,8 @@ var refusals = []struct{ name, yaml, want string }{
 	{"a word for a step", in("  - resume\n"), `3: a step consists of keys and values, as in "run: A", and this is "resume"`},
 	{"a list for a step", in("  - [say: x]\n"), `3: a step consists of keys and values, as in "run: A", and this is a list`},
 	{"unknown step", in("  - rum: A\n"), `3: unknown step "rum"; did you mean "run"?`},
+	{"a name of two steps", in("  - restart: n1\n"), `3: "restart" is no step: it is two, "down" and "up"`},
+	{"a part of a step", in("  - answer: verdict\n"), `3: "answer" is no step: it belongs to "ask"`},
 	{"unknown step, nothing near", in("  - explode: A\n"), `3: unknown step "explode": it is one of ` + allSteps},
 	{"two steps in one", in("  - say: a\n    run: A\n"), `4: "say" and "run" are two steps: each begins with a dash of its own`},
 	{"unknown key of a step", in("  - run: A\n    too: work\n"), `4: unknown key "too"; did you mean "to"?`},

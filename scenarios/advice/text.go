@@ -327,12 +327,21 @@ func (a *Advice) counted(rest *Rest, whole bool) string {
 	if rest.Pending > 0 {
 		return text + fmt.Sprintf(", and in some of the %d others (%d to come).", rest.Made+rest.Pending, rest.Pending)
 	}
-	text += fmt.Sprintf(", and in %d of the %d others.", n, rest.Made)
+	text += fmt.Sprintf(", and in %d of the %d others%s.", n, rest.Made, a.apart(rest))
 	covered, left := a.byCure(rest)
 	if len(covered) == 0 || a.Cured() == "" {
 		return text
 	}
-	return text + " With the key, a payment sent by both is made once in " + pick(len(left) == 0, "all of these.", fmt.Sprintf("all but %d of these.", len(left)))
+	return text + " With the key, though no run has it, a payment sent by both is made once in " + pick(len(left) == 0, "all of these.", fmt.Sprintf("all but %d of these.", len(left)))
+}
+
+// apart counts the scenarios that no count has: by the answers they can't happen, or they test nothing of the lock.
+func (a *Advice) apart(rest *Rest) string {
+	n := len(rest.scenarios) - len(a.Runs) - rest.Made - rest.Pending
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d more don't apply)", n)
 }
 
 // harm are codes with their names, and with that to which a stale write comes.

@@ -101,9 +101,9 @@ func (t *Timeline) release(begun *trace.Event, pos int) string {
 		switch e := &t.Events[i]; {
 		case e.Seq <= begun.Seq || e.Client != begun.Client:
 		case e.Kind == trace.KindReleased:
-			return "until it released"
+			return "then it released"
 		case e.Kind == trace.KindReleaseFailed:
-			return "release failed"
+			return "then its release failed"
 		}
 	}
 	return "releasing"

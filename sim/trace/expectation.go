@@ -123,7 +123,7 @@ func (t *Trace) Outcome() string {
 	return fmt.Sprintf("the verdict is %s, as expected", is)
 }
 
-// harmless says of a run in which no client died and no lease ended before its client released the lock that it is so, and
+// harmless says of a run in which no client died and no lease ended before its client began to release the lock that it is so, and
 // how long the pauses were. Of others it says nothing.
 func (t *Trace) harmless() (facts []string) {
 	granted := false
@@ -161,7 +161,7 @@ func (t *Trace) harmless() (facts []string) {
 			pause(client, t.Events[len(t.Events)-1].At)
 		}
 	}
-	facts = []string{"no lease ended before its client released the lock"}
+	facts = []string{"no lease ended before its client began to release the lock"}
 	if longest == 0 {
 		return append(facts, "nobody was paused")
 	}

@@ -9,7 +9,7 @@ import (
 // Where a violation is expected and missing, it is said what the run lacks: counted from its events, and nothing if a lease
 // did end too early.
 func TestMissingViolationIsExplained(t *testing.T) {
-	const none = "no lease ended before its client released the lock"
+	const none = "no lease ended before its client began to release the lock"
 	at := func(seconds int, kind Kind, client int) Event {
 		return Event{At: time.Duration(seconds) * time.Second, Kind: kind, Client: client}
 	}

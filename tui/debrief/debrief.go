@@ -89,7 +89,7 @@ func (w *Win) tellProven(t *draw.Paragraphs) {
 		t.Add(draw.Good, w.Theme.Granted+" ", "Another lock, "+text)
 		return
 	}
-	t.Add(draw.Plain, w.Theme.Mild+" ", "Another lock, "+text+" "+trace.Capital(levels.Numbered(about))+draw.Either(len(about) == 1, " breaks it.", " break it."))
+	t.Add(draw.Plain, w.Theme.Mild+" ", "Another lock, "+text+" "+trace.Capital(levels.Numbered(about))+draw.Either(len(about) == 1, " breaks it", " break it")+", by other mishaps.")
 }
 
 // More has the brief, and after a gap the score in full, what came of the same moves with the other lock, and what else broke. Who the

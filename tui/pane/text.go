@@ -213,7 +213,7 @@ func unbroken(r *timeline.Timeline, s *trace.State, pos, width int) string {
 // brieflyCounted is a sentence on holders that has room: with as many of the words as that leaves on what the end of a lease was counted
 // from, and at last without any; or of a record that nobody believes in with the record alone.
 func brieflyCounted(said string, fits func(string) bool) string {
-	for _, words := range [][2]string{{trace.RedisCounts, ""}, {", since it asked)", ")"}, {" in case clocks drift apart)", " for drift)"}, {" for drift)", " drift)"}} {
+	for _, words := range [][2]string{{trace.RedisCounts, ""}, {", since it asked)", ")"}, {" in case clocks drift apart)", " for clock drift)"}, {" for clock drift)", " drift)"}} {
 		if said = strings.Replace(said, words[0], words[1], 1); fits(said) {
 			return said
 		}

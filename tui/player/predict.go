@@ -9,7 +9,6 @@ import (
 	"github.com/charmbracelet/bubbles/key"
 
 	"lockstep/sim/timeline"
-	"lockstep/sim/trace"
 	"lockstep/tui/quiz"
 	"lockstep/tui/screen"
 )
@@ -49,8 +48,8 @@ func (p *Player) guess(choice int) {
 	switch {
 	case q == nil || p.quiz.GivenUp(p.Pos) && p.quiz.Recalls(p.Pos):
 		p.Notice = "No question is open here."
-		if past := p.quiz.Passed(p.Pos); past != nil {
-			p.Notice = "No question is open here. One was asked at " + trace.Brief(p.Run.When(past.Pos)) + ": " + p.Keys.PageUp.Help().Key + " goes back to it."
+		if p.quiz.Passed(p.Pos) != nil {
+			p.Notice = "No question is open here. The last one is further back: " + p.Keys.PageUp.Help().Key + " leads there."
 		}
 	case choice < 1 || choice > len(q.Choices):
 		p.Notice = fmt.Sprintf("The choices are 1 to %d.", len(q.Choices))
