@@ -54,6 +54,9 @@ func concludeEndless(ctx context.Context, m *space.Model, r *Result) error {
 	return errors.Join(err, w.Close())
 }
 
+// errKeeps is the error of a lock that carries on from cycle to cycle what its fields don't show.
+var errKeeps = errors.New("the lock keeps something from one cycle to the next that its fields don't show, such as a WATCH or MULTI that is still open on a connection, or a variable in a closure: a search of it needs a bound on cycles")
+
 // digitize lets time stop at the multiples of a grid: see [space.Model.Digitize]. The spans that
 // clients begin are learnt from a small search. A smaller one, before it, shows soon what most
 // of the locks are refused for.
@@ -65,8 +68,11 @@ func digitize(ctx context.Context, m *space.Model, opt Options) error {
 	smallest.Cycles, smallest.Faults = 1, Budget{Pause: min(1, small.Faults[Pause])}
 	learn := func(b Bounds) error {
 		return withModel(b, func(small *space.Model) error {
-			if small.Timed() {
+			switch {
+			case small.Timed():
 				return space.ErrRestless
+			case small.Bounds.Remembers && !m.Bounds.Remembers:
+				return errKeeps
 			}
 			s, err := rounds(ctx, small, opt)
 			if err == nil {

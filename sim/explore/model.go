@@ -5,6 +5,7 @@ import (
 
 	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/explore/space"
+	"lockstep/sim/explore/unfit"
 )
 
 // withModel calls a function with a model. In the first, states that differ only in when they
@@ -36,7 +37,7 @@ func withModelFrom(b Bounds, timed bool, do func(*space.Model) error) error {
 			b.ClockGoesOn = true
 		case errors.Is(err, space.ErrWokeEarly):
 			b.Waits = space.WaitsMustEnd
-		case (errors.As(err, &hidden) || errors.Is(err, behaviour.ErrStaysSubscribed)) && !b.Remembers && !b.Endless():
+		case (errors.As(err, &hidden) || errors.Is(err, unfit.ErrStaysOpen)) && !b.Remembers && !b.Endless():
 			b.Remembers = true
 		default:
 			return errors.Join(err, m.Close())

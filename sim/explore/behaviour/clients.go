@@ -293,10 +293,6 @@ func (k *Clients) launch(r *replayer, client int) (err error) {
 // configuration whose timers have no resolution: the search has to begin again with one.
 var ErrFraction = errors.New("a sleep is no whole number of milliseconds")
 
-// ErrStaysSubscribed is the error of a client whose subscription outlives its cycle, in a model in which
-// its connections don't: the search has to begin again with histories that don't join there.
-var ErrStaysSubscribed = errors.New("a subscription outlives its cycle")
-
 // add keeps a new history, and returns its id.
 func (k *Clients) add(h History) uint32 {
 	k.firstTransition.Add(0)
@@ -524,7 +520,7 @@ func (k *Clients) ending(r *replayer, h *History) (*cycleKey, error) {
 		return nil, nil
 	}
 	if r.driver.Subscriptions() != 0 && !h.Over && !k.memory.Closures {
-		return nil, ErrStaysSubscribed
+		return nil, k.LeavesOpen(h.parent, "SUBSCRIBE")
 	}
 	if err != nil && !k.memory.Closures {
 		return nil, k.unseen(h.client, err)

@@ -82,6 +82,15 @@ func (k *Clients) Outlives(id uint32, thread int) error {
 		Why: "without a bound on cycles a client asks again when its threads have ended, and this one could meet with what the next cycle does; end it in Release, by cancelling the context of its sleep, or search within a bound on cycles"}
 }
 
+// LeavesOpen is the error of a client whose cycle ends, after a history, though a command has something open on a connection.
+func (k *Clients) LeavesOpen(id uint32, command string) error {
+	if !k.memory.Uncounted {
+		return unfit.ErrStaysOpen
+	}
+	return &Refusal{Client: k.name(k.At(id).client), What: "a " + command + " that is open when its cycle is over", Source: k.lineBy(id, 0),
+		Why: "without a bound on cycles a client has new connections in each; end it by EXEC, DISCARD or UNWATCH, or search within a bound on cycles"}
+}
+
 // unfit returns the reason why a search can't represent an operation, or nil.
 func (k *Clients) unfit(client, thread int, op driver.Operation) error {
 	refuse := func(what, why string) error {

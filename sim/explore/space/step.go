@@ -232,7 +232,7 @@ func (x *Explorer) perform(i, t int, f requestFate) {
 	for _, r := range *x.Clients.Reports.At(out.Reports) {
 		x.applyReport(i, r)
 	}
-	x.closeConns(i, l.closing(h, out), false)
+	x.closeConns(i, l.closing(h, out), x.Clients.At(out.To))
 	l.arrive(t, h, out)
 	x.facts.CanonicaliseRanks()
 }
@@ -241,12 +241,13 @@ func (x *Explorer) perform(i, t int, f requestFate) {
 func (x *Explorer) settle(i int) { x.local(i).settle() }
 
 // closeConns ends connections of client i outside of the client: it orphans requests that
-// are held up on them, and drops open transactions on the servers, and what waits there. If the
-// client has crashed, its servers keep that, and subscriptions.
-func (x *Explorer) closeConns(i int, conns uint16, crashed bool) {
+// are held up on them, and drops open transactions on the servers, and what waits there, as the client
+// comes to a history. If it has crashed, and has none, its servers keep that, and subscriptions.
+func (x *Explorer) closeConns(i int, conns uint16, next *behaviour.History) {
 	if conns == 0 {
 		return
 	}
+	crashed := next == nil
 	if x.s.world.held != 0 {
 		conns &^= x.renameConn(i, conns, crashed)
 	}
@@ -258,7 +259,9 @@ func (x *Explorer) closeConns(i int, conns uint16, crashed bool) {
 		nd := &x.s.nodes[n]
 		for _, txn := range x.Servers.Snapshot(nd.snapshot).Peers {
 			if conn := flight.PeerConn(txn.Conn); flight.PeerClient(txn.Conn) == i && conns>>conn&1 != 0 {
-				nd.snapshot = ends(nd.snapshot, uint16(txn.Conn))
+				if nd.snapshot = ends(nd.snapshot, uint16(txn.Conn)); !crashed && next.BetweenCycles && !next.Over {
+					x.fail(x.Clients.LeavesOpen(x.s.clients[i].history, txn.Commands[0][0]))
+				}
 			}
 		}
 	}

@@ -2,10 +2,16 @@
 package unfit
 
 import (
+	"errors"
 	"fmt"
 
 	"lockstep/sim/trace"
 )
+
+// ErrStaysOpen is the error of a client that leaves something open on a connection at the end of its cycle, a
+// subscription or a WATCH, in a model in which its connections end with that: the search has to begin again with
+// histories that don't join there.
+var ErrStaysOpen = errors.New("what a connection has open outlives its cycle")
 
 // Refusal is the error of a lock that does something of which the search has no model. To
 // search on would be to claim something of schedules that nobody has looked at.
