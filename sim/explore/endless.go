@@ -68,15 +68,14 @@ func digitize(ctx context.Context, m *space.Model, opt Options) error {
 	smallest.Cycles, smallest.Faults = 1, Budget{Pause: min(1, small.Faults[Pause])}
 	learn := func(b Bounds) error {
 		return withModel(b, func(small *space.Model) error {
-			switch {
-			case small.Timed():
+			if small.Timed() {
 				return space.ErrRestless
-			case small.Bounds.Remembers && !m.Bounds.Remembers:
-				return errKeeps
 			}
 			s, err := rounds(ctx, small, opt)
 			if err == nil {
-				err = small.Digital()
+				if err = small.Digital(); err != nil && small.Bounds.Remembers && !m.Bounds.Remembers {
+					err = errKeeps
+				}
 			}
 			if err == nil && opt.Certify {
 				err = uncertifiable(small)

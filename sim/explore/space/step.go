@@ -232,7 +232,11 @@ func (x *Explorer) perform(i, t int, f requestFate) {
 	for _, r := range *x.Clients.Reports.At(out.Reports) {
 		x.applyReport(i, r)
 	}
-	x.closeConns(i, l.closing(h, out), x.Clients.At(out.To))
+	next := x.Clients.At(out.To)
+	if next.BetweenCycles && (seen.Kind == behaviour.SawTimeout || seen.Kind == behaviour.SawRefusal) {
+		x.closeConns(i, 1<<p.Conn, h) // the library has closed it before the cycle's end
+	}
+	x.closeConns(i, l.closing(h, out), next)
 	l.arrive(t, h, out)
 	x.facts.CanonicaliseRanks()
 }
@@ -240,9 +244,8 @@ func (x *Explorer) perform(i, t int, f requestFate) {
 // settle brings client i into canonical form.
 func (x *Explorer) settle(i int) { x.local(i).settle() }
 
-// closeConns ends connections of client i outside of the client: it orphans requests that
-// are held up on them, and drops open transactions on the servers, and what waits there, as the client
-// comes to a history. If it has crashed, and has none, its servers keep that, and subscriptions.
+// closeConns ends connections of client i outside of the client, which comes to a history: it orphans requests that are held up
+// on them, and drops open transactions on the servers, and what waits there. If it has crashed, and has none, these stay.
 func (x *Explorer) closeConns(i int, conns uint16, next *behaviour.History) {
 	if conns == 0 {
 		return
@@ -267,10 +270,9 @@ func (x *Explorer) closeConns(i int, conns uint16, next *behaviour.History) {
 	}
 }
 
-// renameConn orphans the requests that are held up on connections of client i, and gives
-// those connections other numbers, as the client will use theirs again. Transactions that
-// are open on them stay open. The result has the old and new numbers, and those of earlier
-// orphans: these connections must not be closed yet.
+// renameConn orphans the requests that are held up on connections of client i, and gives those connections other numbers,
+// as the client will use theirs again. Transactions that are open on them stay open. The result has the old and new
+// numbers, and those of earlier orphans: these connections must not be closed yet.
 func (x *Explorer) renameConn(i int, conns uint16, crashed bool) (renamed uint16) {
 	held := slices.Clone(x.ids.helds.Get(x.s.world.held))
 	if !crashed {
@@ -296,8 +298,7 @@ func (x *Explorer) tooManyConns(i int) {
 		Why: fmt.Sprintf("it follows %d of a client within a cycle, those included on which a request is held up; use one and keep it", behaviour.MaxConns)})
 }
 
-// wallClock returns a reading of a client's wall clock. In an untimed model it fails with
-// behaviour.ErrTimed.
+// wallClock returns a reading of a client's wall clock. In an untimed model it fails with behaviour.ErrTimed.
 func (x *Explorer) wallClock(c *client) behaviour.Observation {
 	if !x.timed {
 		x.fail(behaviour.ErrTimed)
@@ -306,8 +307,7 @@ func (x *Explorer) wallClock(c *client) behaviour.Observation {
 	return behaviour.Observation{Kind: behaviour.SawWall, Value: x.epoch + int64(x.s.world.now) + int64(c.wall)}
 }
 
-// readsTime keeps in mind that somebody has just read true time: a stamp that is computed
-// from the reading falls due later, wherever it has gone meanwhile.
+// readsTime keeps in mind that somebody has just read true time: a stamp that is computed from it falls due later, wherever it has gone.
 func (x *Explorer) readsTime() {
 	reads := x.ids.reads.Get(x.s.world.reads)
 	if len(reads) > 0 && reads[len(reads)-1] == 0 {
