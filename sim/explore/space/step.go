@@ -262,7 +262,7 @@ func (x *Explorer) closeConns(i int, conns uint16, next *behaviour.History) {
 		nd := &x.s.nodes[n]
 		for _, txn := range x.Servers.Snapshot(nd.snapshot).Peers {
 			if conn := flight.PeerConn(txn.Conn); flight.PeerClient(txn.Conn) == i && conns>>conn&1 != 0 {
-				if nd.snapshot = ends(nd.snapshot, uint16(txn.Conn)); !crashed && next.BetweenCycles && !next.Over {
+				if nd.snapshot = ends(nd.snapshot, uint16(txn.Conn)); !crashed && next.BetweenCycles && !next.Over && !txn.Subscribed() {
 					x.fail(x.Clients.LeavesOpen(x.s.clients[i].history, txn.Commands[0][0]))
 				}
 			}
