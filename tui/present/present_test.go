@@ -953,7 +953,7 @@ func TestPassedQuestionIsRecalledInALine(t *testing.T) {
 	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, "? What will come of this? The run will tell.") || strings.Contains(v, "1 nothing goes wrong") || strings.Contains(v, "predict") {
 		t.Errorf("at %d it is recalled otherwise:\n%s", p.Pos, a.View())
 	}
-	if a.Press("2"); !strings.Contains(tuitest.Unwrapped(a.View()), "pgup goes back to it") {
+	if a.Press("2"); !strings.Contains(tuitest.Unwrapped(a.View()), "further back: pgup leads there") {
 		t.Errorf("nothing says where it takes an answer:\n%s", a.View())
 	}
 	a.Press("pgup")
