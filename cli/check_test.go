@@ -423,7 +423,7 @@ expect:
 		t.Fatal(err)
 	}
 	out, errs, _ := run(t, "", "check", script)
-	for _, want := range []string{":10: asked on slide 1, answered at ", ":14: asked on slide ", ": earlier than it is written, where the screen would answer it.\n", ":19: \"B is refused.\"\n"} {
+	for _, want := range []string{":10: asked on slide 1, before the screen gives it away; the answer is A's record, as of 1.002s.\n", ":14: asked on slide 3, before the screen gives it away; the answer is nothing goes wrong.\n", ":19: \"B is refused.\"\n"} {
 		if strings.Count(out, script+want)+strings.Count(out, want) == 0 {
 			t.Errorf("no %q in\n%s%s", want, out, errs)
 		}

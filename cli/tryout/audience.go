@@ -103,10 +103,19 @@ func movedOf(s *scenarios.Scenario, t *trace.Trace) (all []moved) {
 					slide++
 				}
 			}
-			all = append(all, moved{s.NoteAt(q.Note), t.Strategy, fmt.Sprintf("asked on slide %d", slide), "answered at " + trace.Brief(run.When(q.Until))})
+			all = append(all, moved{s.NoteAt(q.Note), t.Strategy, fmt.Sprintf("asked on slide %d", slide), answerOf(&q)})
 		}
 	}
 	return all
+}
+
+// answerOf is a question's answer, with the instant of which it is asked, for its author to see whether that is the one that he means.
+func answerOf(q *timeline.Question) string {
+	answer := strings.TrimSuffix(q.Choices[q.Right], ".")
+	if q.Moment > 0 {
+		answer += ", as of " + trace.Brief(q.Moment)
+	}
+	return answer
 }
 
 // earlier says of each question that is asked before its place where that is, so that its author isn't surprised in front of a class.
@@ -115,7 +124,9 @@ func earlier(all []moved) (lines []string) {
 		first := all[0]
 		of := slices.DeleteFunc(slices.Clone(all), func(m moved) bool { return m.where != first.where })
 		all = slices.DeleteFunc(all, func(m moved) bool { return m.where == first.where })
-		lines = append(lines, first.where+": "+apart(of, func(m *moved) (lock, text string) { return m.lock, m.asked + ", " + m.answered })+": earlier than it is written, where the screen would answer it.")
+		lines = append(lines, first.where+": "+apart(of, func(m *moved) (lock, text string) {
+			return m.lock, m.asked + ", before the screen gives it away; the answer is " + m.answered
+		})+".")
 	}
 	return lines
 }

@@ -240,6 +240,14 @@ func (al *Alignment) Differs(step int) bool {
 	return al.parts(step, func(x, y *Client) bool { return *x == *y })
 }
 
+// Same reports whether the two runs are the same, event by event. Runs that never differ needn't be: their commands, and so the ends of
+// leases and records, may be others.
+func (al *Alignment) Same() bool {
+	return slices.EqualFunc(al.Runs[0].Events, al.Runs[1].Events, func(x, y trace.Event) bool {
+		return x.At == y.At && al.Runs[0].Line(&x) == al.Runs[1].Line(&y)
+	})
+}
+
 // Parting returns the step at which the runs part: the first at which they differ in more than the
 // end of a lease, and still do a hundredth of the TTL later, so that a command more or less is no
 // difference. It is -1 if there is none.

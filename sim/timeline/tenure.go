@@ -101,9 +101,9 @@ func (t *Timeline) release(begun *trace.Event, pos int) string {
 		switch e := &t.Events[i]; {
 		case e.Seq <= begun.Seq || e.Client != begun.Client:
 		case e.Kind == trace.KindReleased:
-			return "then it released"
+			return "until its release"
 		case e.Kind == trace.KindReleaseFailed:
-			return "then its release failed"
+			return "until its release, which failed"
 		}
 	}
 	return "releasing"

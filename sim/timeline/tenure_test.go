@@ -50,9 +50,9 @@ func TestTenuresTellHowTheyEnded(t *testing.T) {
 	checkTenures(t, New(&r.Trace), 8, "A: record 0s to 4s (released by A); believed 0s to 4s (releasing)", "B: never had it")
 	failed := *r
 	failed.add(4*second, trace.KindReleaseFailed, a)
-	checkTenures(t, New(&failed.Trace), 9, "A: record 0s to 4s (released by A); believed 0s to 4s (then its release failed)", "B: never had it")
+	checkTenures(t, New(&failed.Trace), 9, "A: record 0s to 4s (released by A); believed 0s to 4s (until its release, which failed)", "B: never had it")
 	r.add(4*second, trace.KindReleased, a)
-	checkTenures(t, New(&r.Trace), 9, "A: record 0s to 4s (released by A); believed 0s to 4s (then it released)", "B: never had it")
+	checkTenures(t, New(&r.Trace), 9, "A: record 0s to 4s (released by A); believed 0s to 4s (until its release)", "B: never had it")
 	r.add(5*second, trace.KindExecute, b, stores("B1", trace.Never))
 	r.add(5*second, trace.KindGranted, b, until(trace.Never))
 	r.add(6*second, trace.KindCrash, b)

@@ -208,7 +208,7 @@ func (t *Timeline) Marked(n *trace.Note, pos int, shown time.Duration) string {
 		case at == 0 || n.At == shown:
 			return "In progress: "
 		}
-		return "In progress since " + when + ": "
+		return "From " + when + " on: "
 	case n.At != shown && (at == pos || !t.SameHolders(at, pos)):
 		return "(at " + when + ") " // in brackets: it is none of the author's words
 	}

@@ -297,9 +297,9 @@ func TestWordsAreMarkedUntilTheirEventsHaveHappened(t *testing.T) {
 	}{
 		{0, 0, 0, "Next: "}, {0, 3, 0, "In progress: "}, {0, tl.Last(), 12 * second, "(at 0s) "},
 		{1, 6, second, ""}, {1, 6, 0, "(at 1s) "}, // nothing happens before the next words
-		{2, 6, second, "Next: "}, {2, 6, 0, "Next, at 1s: "}, {2, 6, 5 * second, "In progress since 1s: "},
+		{2, 6, second, "Next: "}, {2, 6, 0, "Next, at 1s: "}, {2, 6, 5 * second, "From 1s on: "},
 		{2, 7, second, "In progress: "},
-		{2, tl.After(9), 11 * second, "In progress since 1s: "},
+		{2, tl.After(9), 11 * second, "From 1s on: "},
 		{2, tl.Last(), second, ""}, {2, tl.Last(), 12 * second, "(at 1s) "},
 		{3, 6, second, ""}, // a question tells nothing
 	} {

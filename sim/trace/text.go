@@ -181,7 +181,7 @@ func (t *Trace) leftBehind(s *State) string {
 		case s.Clients[owner].Crashed:
 			return fmt.Sprintf("No live client thinks it has the lock; Redis keeps dead %s's record.", t.Clients[owner])
 		case s.Clients[owner].Phase == PhaseRelease:
-			return fmt.Sprintf("No client holds the lock; %s is releasing it.", t.Clients[owner])
+			return fmt.Sprintf("No client thinks it has the lock; %s is releasing its record.", t.Clients[owner])
 		case s.Clients[owner].Phase != PhaseAcquire:
 			return fmt.Sprintf("No client thinks it has the lock; Redis keeps %s's record.", t.Clients[owner])
 		}

@@ -54,7 +54,7 @@ func TestHolders(t *testing.T) {
 		{holdersOf(1, []ClientState{idle, idle}, 0), "No client thinks it has the lock; Redis keeps A's record."},
 		{holdersOf(1, []ClientState{{Crashed: true}, idle}, 0), "No live client thinks it has the lock; Redis keeps dead A's record."},
 		{holdersOf(1, []ClientState{{Phase: PhaseAcquire}, idle}, 0), "No client thinks it has the lock; Redis has A's record."},
-		{holdersOf(1, []ClientState{{Phase: PhaseRelease}, idle}, 0), "No client holds the lock; A is releasing it."},
+		{holdersOf(1, []ClientState{{Phase: PhaseRelease}, idle}, 0), "No client thinks it has the lock; A is releasing its record."},
 		{holdersOf(1, []ClientState{believes, idle}, 0), "A holds the lock; its lease ends at 2s."},
 		{holdersOf(1, []ClientState{endless, idle}, 0), "A holds the lock, without a deadline."},
 		{holdersOf(1, []ClientState{believes, idle}, None), "A thinks it has the lock; Redis has no record of it."},

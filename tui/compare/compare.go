@@ -135,8 +135,11 @@ func (m *Compare) show(c comparedMsg) {
 // together says how far the runs agree where they don't part.
 func (m *Compare) together() string {
 	longest, any := m.alignment.Longest()
-	if !any {
+	switch {
+	case !any && m.alignment.Same():
 		return "Clients, Redis and the resource are alike in both from beginning to end."
+	case !any:
+		return "Beliefs, record owners and resource are alike throughout; commands differ."
 	}
 	span := "at single instants"
 	if longest > 0 {
@@ -277,7 +280,7 @@ func (m *Compare) toDifference() {
 		}
 	}
 	if len(begins) == 0 {
-		m.notice = "They do not differ at all."
+		m.notice = draw.Either(m.alignment.Same(), "They do not differ at all.", "They differ in commands alone, and in no belief, record owner or write.")
 		return
 	}
 	next := slices.IndexFunc(begins, func(i int) bool { return i > m.at })

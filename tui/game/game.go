@@ -320,6 +320,7 @@ func (s *Game) clicked(c screen.Click) {
 
 // try makes a move, on a new branch if others were tried here before.
 func (s *Game) try(o option) {
+	s.Notice = "" // it was about a move before
 	b := s.here.Child(o.moves)
 	if b == nil {
 		from := s.here
