@@ -88,7 +88,7 @@ func (x *Explorer) spend(k FaultKind, n uint8) {
 // crash ends client i. Its requests in flight stay, and those that could arrive twice; of the
 // client itself only the grant matters in which it last accessed the resource.
 func (x *Explorer) crash(i int) {
-	x.closeConns(i, 0xffff, nil)
+	x.closeConns(i, 0xffff, 0, nil)
 	if x.Bounds.Faults[Crash] == Any { // what is under way is not the new process's
 		x.replace(func(r *flight.Request) bool { return int(r.Client) == i })
 	}

@@ -232,11 +232,11 @@ func (x *Explorer) perform(i, t int, f requestFate) {
 	for _, r := range *x.Clients.Reports.At(out.Reports) {
 		x.applyReport(i, r)
 	}
-	next := x.Clients.At(out.To)
-	if next.BetweenCycles && (seen.Kind == behaviour.SawTimeout || seen.Kind == behaviour.SawRefusal) {
-		x.closeConns(i, 1<<p.Conn, h) // the library has closed it before the cycle's end
+	failed := uint16(0)
+	if seen.Kind == behaviour.SawTimeout || seen.Kind == behaviour.SawRefusal {
+		failed = 1 << p.Conn // if it is closed now, it is for that
 	}
-	x.closeConns(i, l.closing(h, out), next)
+	x.closeConns(i, l.closing(h, out), failed, x.Clients.At(out.To))
 	l.arrive(t, h, out)
 	x.facts.CanonicaliseRanks()
 }
@@ -245,8 +245,8 @@ func (x *Explorer) perform(i, t int, f requestFate) {
 func (x *Explorer) settle(i int) { x.local(i).settle() }
 
 // closeConns ends connections of client i outside of the client, which comes to a history: it orphans requests that are held up
-// on them, and drops open transactions on the servers, and what waits there. If it has crashed, and has none, these stay.
-func (x *Explorer) closeConns(i int, conns uint16, next *behaviour.History) {
+// on them, and drops open transactions on the servers, and what waits there. If it has crashed, and has none, these stay. Of the connections some have failed.
+func (x *Explorer) closeConns(i int, conns, failed uint16, next *behaviour.History) {
 	if conns == 0 {
 		return
 	}
@@ -262,7 +262,7 @@ func (x *Explorer) closeConns(i int, conns uint16, next *behaviour.History) {
 		nd := &x.s.nodes[n]
 		for _, txn := range x.Servers.Snapshot(nd.snapshot).Peers {
 			if conn := flight.PeerConn(txn.Conn); flight.PeerClient(txn.Conn) == i && conns>>conn&1 != 0 {
-				if nd.snapshot = ends(nd.snapshot, uint16(txn.Conn)); !crashed && next.BetweenCycles && !next.Over && !txn.Subscribed() {
+				if nd.snapshot = ends(nd.snapshot, uint16(txn.Conn)); !crashed && failed>>conn&1 == 0 && next.BetweenCycles && !next.Over && !txn.Subscribed() {
 					x.fail(x.Clients.LeavesOpen(x.s.clients[i].history, txn.Commands[0][0]))
 				}
 			}
