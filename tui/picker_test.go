@@ -139,7 +139,7 @@ func TestCompareSaysWhatALockWithstands(t *testing.T) {
 	app := tuitest.HandmadeApp(lib, tuitest.PlainTheme(false))
 	p := picker.Compare(app, lib.Named("pause-past-ttl"), lib.Strategy("setpx-lua"), 0)
 	a := tuitest.Open(t, 80, 24, app, p, nil)
-	for lock, want := range map[string]string{"fenced": "; it avoids stale write (SW)", "redlock": ""} {
+	for lock, want := range map[string]string{"fenced": "; fenced avoids SW, shows OV", "redlock": ""} {
 		p.At = lib.Strategy(lock)
 		if first := strings.TrimRight(strings.Split(a.View(), "\n")[0], " "); !strings.HasSuffix(first, fmt.Sprintf("row %d of %d%s", p.At+1, len(p.Items), want)) {
 			t.Errorf("of %s it is said: %s", lock, first)

@@ -74,7 +74,7 @@ func TestSignsAreExplained(t *testing.T) {
 				t.Errorf("%v: there is no %q in\n%s", size, want, v)
 			}
 		}
-		if v := a.View(); size[1] < tall && !strings.Contains(v, " ✗ broke  · wants  ◆ asks  ✓ has it  █ works  ○ read  ● write  ↷ wakes  ▽ frees") {
+		if v := a.View(); size[1] < tall && !strings.Contains(v, " ✗ broke  · want  ◆ send  ✓ has it  █ work  ○ read  ● write  ↷ wake  ▽ free") {
 			t.Errorf("%v: there is no row for the signs in\n%s", size, v)
 		}
 	}

@@ -104,7 +104,7 @@ func (d *Door) Draw(c *draw.Canvas, r draw.Rectangle) {
 // signs explains the signs of the picture in so few words that the least window has a row for all of them.
 func (d *Door) signs() []draw.Sign {
 	g := &d.Theme.Glyphs
-	return []draw.Sign{{g.Bad, "broke"}, {g.Wants, "wants"}, {g.Send, "asks"}, {g.Granted, "has it"}, {g.Inside, "works"}, {g.Read, "read"}, {g.Write, "write"}, {g.Resume, "wakes"}, {g.Release, "frees"}}
+	return []draw.Sign{{g.Bad, "broke"}, {g.Wants, "want"}, {g.Send, "send"}, {g.Granted, "has it"}, {g.Inside, "work"}, {g.Read, "read"}, {g.Write, "write"}, {g.Resume, "wake"}, {g.Release, "free"}}
 }
 
 // drawFraming explains, at the end of a rule, the signs around those.

@@ -47,11 +47,12 @@ func Compare(app *screen.App, scenario, strategy, pos int) *Picker {
 		if len(spared) == 0 || app.Grid.Spared(scenario, strategy, i) != "" {
 			return ""
 		}
-		var names []string
-		for _, c := range spared {
-			names = append(names, fmt.Sprintf("%s (%s)", c.Name(), c))
+		still := slices.DeleteFunc(slices.Clone(other.Verdict), func(c trace.Code) bool { return !c.Failure() })
+		text := fmt.Sprintf("; %s avoids %s", app.Library.Strategies[i].Name, spared)
+		if len(still) > 0 {
+			text += fmt.Sprintf(", shows %s", still)
 		}
-		return "; it avoids " + trace.List(names)
+		return text
 	}
 	p.At = (strategy + 1) % len(app.Library.Strategies) // with itself there is nothing to compare
 	return p

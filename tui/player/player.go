@@ -717,11 +717,11 @@ func (p *Player) comparePicker() *picker.Picker {
 		return list
 	}
 	r := p.Remedies.For(p.shown())
-	for i := 0; i < len(p.Run.Breaches) && r == nil; i++ { // elsewhere on the one that the words will name first
+	for i := 0; i < len(p.Run.Breaches) && (r == nil || !r.Betters()); i++ { // elsewhere on the one that the words will name first
 		r = p.Remedies.For(p.Run.Breaches[i : i+1])
 	}
 	switch {
-	case r != nil:
+	case r != nil && r.Betters():
 		list.At = r.Strategy
 	case slices.ContainsFunc(p.Run.Breaches, func(b timeline.Breach) bool { return b.Code.Failure() }):
 		list.About = "None of the locks that are tried as remedies withstands what this run shows. " + list.About

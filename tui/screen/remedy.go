@@ -177,6 +177,9 @@ func failuresOf(v trace.Verdict) trace.Verdict {
 // Stops reports whether the lock shows no failure at all.
 func (r *Remedy) Stops() bool { return len(r.Still) == 0 }
 
+// Betters reports whether no failure that the lock still shows is worse than the one that it doesn't.
+func (r *Remedy) Betters() bool { return r.Stops() || r.Code < r.Still[0] }
+
 // Recommended reports whether the lock can be ticked as what would have stopped it: it stops it, and is not bad.
 func (r *Remedy) Recommended() bool { return r.Stops() && !r.Bad }
 
