@@ -569,3 +569,31 @@ func TestCheckOfRunsInARow(t *testing.T) {
 		}
 	}
 }
+
+// A question that is asked of another instant under one of its locks is listed, though no words stand between.
+func TestCheckSaysOfAnotherInstant(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "my.yaml")
+	const text = `title: t
+setup:
+  clients: {A: , B: {insist: 2s}}
+script:
+  - say: A's process is killed, and B comes.
+  - run: A
+    to: after acquire first
+  - crash: A
+  - run: B
+    for: 30s
+  - ask: Whose record is it half a minute later?
+    answer: record
+expect:
+  - {verdict: [PD], under: [setnx-expire]}
+  - {includes: [BD], under: [setpx-lua]}
+`
+	if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const want = ":11: asked on slide 1, before the screen gives it away; the answer is no client's record, as of 10.002s.\n"
+	if out, errs, _ := run(t, "", "check", script); !strings.Contains(out, script+want) {
+		t.Errorf("no %q in\n%s%s", want, out, errs)
+	}
+}

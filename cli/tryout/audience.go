@@ -86,7 +86,7 @@ type moved struct {
 	asked, answered string
 }
 
-// movedOf are such questions of a run.
+// movedOf are such questions of a run, and those that are asked of another instant than that of their place.
 func movedOf(s *scenarios.Scenario, t *trace.Trace) (all []moved) {
 	run := timeline.New(t)
 	asks := quiz.Of(run)
@@ -95,7 +95,8 @@ func movedOf(s *scenarios.Scenario, t *trace.Trace) (all []moved) {
 	for _, q := range asks.All() {
 		if slices.ContainsFunc(t.Notes, func(n trace.Note) bool {
 			says, verdict := n.Kind == trace.NoteSay && n.Index < q.Note, n.Index == q.Note && n.About == "verdict"
-			return (says || verdict) && run.Before(n.Seq) > q.Pos
+			otherwise := n.Kind == trace.NoteAsk && n.Index == q.Note && q.Moment > 0 && n.At != q.Moment // asked of an earlier instant
+			return (says || verdict) && run.Before(n.Seq) > q.Pos || otherwise
 		}) {
 			slide, _ := asks.Slides(q.Pos)
 			for _, o := range asks.All() {

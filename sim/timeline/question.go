@@ -503,7 +503,7 @@ func (q *quiz) firstFault() int {
 // offered under every lock, so that the list tells nothing of what is to come.
 var outcomes = [...]string{
 	"nothing goes wrong",
-	trace.Delays:  "a free lock is refused, or had only after a long wait",
+	trace.Delays:  "a client is refused without need, or waits long",
 	trace.Blocks:  "nobody ever gets the lock again",
 	trace.Shares:  "two have it at once, or one loses it unnoticed",
 	trace.Damages: "an update is lost, or stored too late",

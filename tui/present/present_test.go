@@ -957,7 +957,7 @@ func TestPassedQuestionIsRecalledInALine(t *testing.T) {
 		t.Errorf("nothing says where it takes an answer:\n%s", a.View())
 	}
 	a.Press("pgup")
-	if a.Press("2"); !strings.Contains(tuitest.Unwrapped(a.View()), "You say: a free lock is refused") {
+	if a.Press("2"); !strings.Contains(tuitest.Unwrapped(a.View()), "You say: a client is refused without need") {
 		t.Errorf("it takes no answer:\n%s", a.View())
 	}
 }
