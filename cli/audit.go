@@ -307,7 +307,7 @@ const sound = "setpx-lua"
 func falls(lock string) (list []fall) {
 	failures := func(lock string, s *scenarios.Scenario) (v trace.Verdict) {
 		if t, err := runOnce(lock, s.Name, 1); err == nil {
-			v = slices.DeleteFunc(slices.Clone(t.Verdict()), func(c trace.Code) bool { return !c.Failure() })
+			v = t.Verdict().Failures()
 		}
 		return v
 	}

@@ -24,7 +24,7 @@ func scriptWords() (names []string) {
 	for name := range references {
 		names = append(names, name)
 	}
-	for name := range scenarios.Elsewhere {
+	for name := range scenarios.StepsFor {
 		names = append(names, name)
 	}
 	for table := range docs.Tables {
@@ -49,7 +49,7 @@ func explainScript(name string) string {
 		b.WriteString("\nOne of them with an example: lockstep explain NAME, such as lockstep explain lose.\nA whole script: lockstep explain late-release --script, or lockstep new my.yaml.\n")
 		return b.String()
 	}
-	for i, key := range append([]string{name}, scenarios.Elsewhere[name]...) {
+	for i, key := range append([]string{name}, scenarios.StepsFor[name]...) {
 		text := explainKey(key)
 		if b.Len() > 0 && text != "" && i > 0 {
 			b.WriteString("\n")

@@ -316,12 +316,12 @@ type step struct {
 	action action
 }
 
-// Elsewhere are the steps of which something consists, or to which it belongs, that somebody may take for a step.
-var Elsewhere = map[string][]string{"answer": {"ask"}, "choices": {"ask"}, "options": {"ask"}, "restart": {"down", "up"}, "reorder": {"hold", "free"}, "partition": {"cut", "heal"}}
+// StepsFor are the steps of which something consists, or to which it belongs, that somebody may take for a step.
+var StepsFor = map[string][]string{"answer": {"ask"}, "choices": {"ask"}, "options": {"ask"}, "restart": {"down", "up"}, "reorder": {"hold", "free"}, "partition": {"cut", "heal"}}
 
 // unknownStep is the error of a step with this key.
 func unknownStep(key string) error {
-	switch steps := Elsewhere[key]; len(steps) {
+	switch steps := StepsFor[key]; len(steps) {
 	case 1:
 		return fmt.Errorf("%q is no step: it belongs to %q", key, steps[0])
 	case 2:

@@ -51,8 +51,7 @@ type Note struct {
 	// Index is the note's place in its scenario, so that a schedule can refer to it.
 	Index int
 	// Answer is the computed answer of a question, and About what that is about: the holders,
-	// the record, or the verdict. A note that a question is asked before its place has the question's About;
-	// one that a thread stood still through a step that waits, "wait"; one that a fault was not made, [Unmade].
+	// the record, or the verdict. A note that a thread stood still through a step that waits, "wait"; one that a fault was not made, [Unmade].
 	Answer, About string
 }
 
@@ -103,6 +102,11 @@ func (v Verdict) Sorted() Verdict {
 	s := slices.Clone(v)
 	slices.Sort(s)
 	return slices.Compact(s)
+}
+
+// Failures are those of the codes that count against a lock, in their order.
+func (v Verdict) Failures() Verdict {
+	return slices.DeleteFunc(slices.Clone(v), func(c Code) bool { return !c.Failure() })
 }
 
 // String returns the codes with spaces between them, or "ok".

@@ -43,13 +43,12 @@ func Compare(app *screen.App, scenario, strategy, pos int) *Picker {
 		if !mine.Known || !other.Known {
 			return ""
 		}
-		spared := slices.DeleteFunc(slices.Clone(mine.Verdict), func(c trace.Code) bool { return !c.Failure() || slices.Contains(other.Verdict, c) })
+		spared := slices.DeleteFunc(mine.Verdict.Failures(), func(c trace.Code) bool { return slices.Contains(other.Verdict, c) })
 		if len(spared) == 0 || app.Grid.Spared(scenario, strategy, i) != "" {
 			return ""
 		}
-		still := slices.DeleteFunc(slices.Clone(other.Verdict), func(c trace.Code) bool { return !c.Failure() })
 		text := fmt.Sprintf("; %s avoids %s", app.Library.Strategies[i].Name, spared)
-		if len(still) > 0 {
+		if still := other.Verdict.Failures(); len(still) > 0 {
 			text += fmt.Sprintf(", shows %s", still)
 		}
 		return text

@@ -46,7 +46,7 @@ func (r Remedies) For(shown []timeline.Breach) *Remedy {
 // tokens, those that have them, too, come before those without: their user's resource checks them. It may run
 // beside the interface.
 func (l *Library) Remedies(scenario, strategy int, t *trace.Trace, first []string) Remedies {
-	shown := failuresOf(t.Verdict())
+	shown := t.Verdict().Failures()
 	struck := struckBy(t, l.Strategies[strategy])
 	found, fallbacks := Remedies{}, slices.Clone(remedies)
 	if l.Strategies[strategy].Fences {
@@ -69,7 +69,7 @@ func (l *Library) Remedies(scenario, strategy int, t *trace.Trace, first []strin
 		if err != nil {
 			continue
 		}
-		still := failuresOf(other.Verdict())
+		still := other.Verdict().Failures()
 		if slices.ContainsFunc(still, func(c trace.Code) bool { return !slices.Contains(shown, c) }) {
 			continue // it would break otherwise
 		}
@@ -112,7 +112,7 @@ func (l *Library) taughtFall(strategy int, code trace.Code) (first string) {
 	lock := l.Strategies[strategy]
 	for _, lesson := range l.Lessons {
 		for _, step := range lesson.Steps {
-			failures := failuresOf(step.Verdict)
+			failures := step.Verdict.Failures()
 			if step.Strategy != lock.Name || len(failures) == 0 || lock.Fences && slices.Equal(failures, trace.Verdict{trace.OV}) {
 				continue
 			}
@@ -168,10 +168,6 @@ func serversFail(t *trace.Trace) bool {
 		}
 		return false
 	})
-}
-
-func failuresOf(v trace.Verdict) trace.Verdict {
-	return slices.DeleteFunc(slices.Clone(v), func(c trace.Code) bool { return !c.Failure() })
 }
 
 // Stops reports whether the lock shows no failure at all.
