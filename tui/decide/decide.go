@@ -191,10 +191,12 @@ func (d *Decide) toAsk() (n int) {
 	return n
 }
 
-// number answers the question at the cursor, or from the runs the one at which it was last, by the number of an answer, and goes on to
-// the next open question. After the last answer the cursor stays, so that the reader looks at the lock. Where there was another answer
-// it says so: it could be changed unnoticed otherwise.
+// number answers the question at the cursor by the number of an answer, and goes on to the next open question, or where none is open
+// to the next: numbers in a row answer the questions in a row, the second time, too. At the last answer the cursor stays, so
+// that the reader looks at the lock; so it does at the question at which it was last, which a number answers from the runs. Where there
+// was another answer it says so: it could be changed unnoticed otherwise.
 func (d *Decide) number(answer int) {
+	again := d.toAsk() == 0 && d.at < questions-1
 	if d.at >= questions {
 		d.at = d.asked
 	}
@@ -208,7 +210,9 @@ func (d *Decide) number(answer int) {
 		q := &advice.Questions[at]
 		d.said = fmt.Sprintf("changed: %s: %s", q.Text, q.Answers[answer].Text)
 	}
-	d.goOn()
+	if d.goOn(); again {
+		d.at++
+	}
 	d.moved = d.at != at
 }
 
@@ -374,7 +378,7 @@ func (d *Decide) Help() screen.Page {
 	k, g := &d.Keys, &d.Theme.Glyphs
 	return screen.Page{
 		Title: "which lock should I use?",
-		About: "A question with a ? before it is still to be answered: no answer is taken until you give it, by an arrow, which stays there, or by its number, which goes on to the next open question and, once all are answered, stays. Enter gives none: it goes on once there is one. The answers say which violations your use forbids, and what can happen to it. Every lock of the catalogue is run through just that; " +
+		About: "A question with a ? before it is still to be answered: no answer is taken until you give it, by an arrow, which stays there, or by its number, which goes on to the next open question or, once all are answered, to the next, and stays at the last. Enter gives none: it goes on once there is one. The answers say which violations your use forbids, and what can happen to it. Every lock of the catalogue is run through just that; " +
 			"of those that do no harm then, the simplest is recommended. If there is none, the screen says so, and shows what is missing. " +
 			"Below are its runs, each of one mishap: first those that your answers call for, with the failures on top; then others in which it fails, too, or in which two are at work and that only costs work. Each kind of these has a heading, which says what follows for you. Each run can be played.",
 		Keys: append([]key.Binding{screen.As(k.Up, "row above"), screen.As(k.Down, "row below"), screen.As(k.Back, "answer to the left"), screen.As(k.Forward, "answer to the right"), screen.Bind("1-3", "that answer, and on", k.Guess.Keys()[:3]...),

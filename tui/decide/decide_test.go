@@ -442,6 +442,12 @@ func TestNumbersAnswerInARow(t *testing.T) {
 	if a.Press("home 2 down 2 down 1"); d.answers != (advice.Answers{1, 1, 0}) || d.at != 2 {
 		t.Errorf("with arrows between, numbers answer %v, and the cursor is at %d", d.answers, d.at)
 	}
+	if a.Press("home 1 2 2"); d.answers != (advice.Answers{0, 1, 1}) || d.at != 2 { // all have answers: each number is for the next
+		t.Errorf("the second time, numbers in a row answer %v, and the cursor is at %d", d.answers, d.at)
+	}
+	if a.Press("home 2 2 1"); d.answers != (advice.Answers{1, 1, 0}) || d.at != 2 {
+		t.Errorf("the third time, numbers in a row answer %v, and the cursor is at %d", d.answers, d.at)
+	}
 	if a.Press("up up up"); d.at != questions-1 {
 		t.Errorf("above the first question is the last: the cursor is at %d", d.at)
 	}
