@@ -592,7 +592,7 @@ expect:
 	if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	const want = ":11: asked on slide 1, before the screen gives it away; the answer is no client's record, as of 10.002s.\n"
+	const want = ":11: under setpx-lua asked on slide 1, before the screen gives it away; the answer is no client's record, as of 10.002s.\n"
 	if out, errs, _ := run(t, "", "check", script); !strings.Contains(out, script+want) {
 		t.Errorf("no %q in\n%s%s", want, out, errs)
 	}

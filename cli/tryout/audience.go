@@ -66,33 +66,42 @@ func advise(all []late) (lines []string) {
 		first := all[0]
 		of := slices.DeleteFunc(slices.Clone(all), func(l late) bool { return l.where != first.where })
 		all = slices.DeleteFunc(all, func(l late) bool { return l.where == first.where })
-		instants, done := apart(of, func(l *late) (lock, text string) {
+		instants, done := sayingsOf(of, func(l *late) (lock, text string) {
 			if l.asked == l.answered {
 				return l.lock, fmt.Sprintf("it is asked at %s, before what happens in that instant, while its answer is about the moment after that", trace.Brief(l.asked))
 			}
 			return l.lock, fmt.Sprintf("it is asked at %s, while its answer is about %s", trace.Brief(l.asked), trace.Brief(l.answered))
-		}), apart(of, func(l *late) (lock, text string) { return l.lock, either(l.done, "nothing has happened") })
-		text := fmt.Sprintf("%s: this question says \"now\"; %s. ", first.where, instants)
-		text += fmt.Sprintf("Leave it out, or write \"then\": the moment is put before the question. By then: %s.", done)
+		}), sayingsOf(of, func(l *late) (lock, text string) { return l.lock, either(l.done, "nothing has happened") })
+		text := fmt.Sprintf("%s: this question says \"now\"; %s. ", first.where, instants.text(true))
+		text += fmt.Sprintf("Leave it out, or write \"then\": the moment is put before the question. By then: %s.", done.text(true))
 		lines = append(lines, text)
 	}
 	return lines
 }
 
 // moved is a question of a script that a class is asked earlier than it is written, as what is on the screen by its place would answer it: before
-// words above it or, one for the verdict, before steps.
+// words above it or, one for the verdict, before steps. Under a lock under which it has its place it says nothing.
 type moved struct {
 	where, lock     string
 	asked, answered string
 }
 
-// movedOf are such questions of a run, and those that are asked of another instant than that of their place.
+// movedOf has the questions of a run, and says of those that are asked earlier, or of another instant than that of their place.
 func movedOf(s *scenarios.Scenario, t *trace.Trace) (all []moved) {
 	run := timeline.New(t)
 	asks := quiz.Of(run)
 	asks.Stay()
 	asks.OnlyScript()
-	for _, q := range asks.All() {
+	for _, n := range t.Notes {
+		if n.Kind != trace.NoteAsk {
+			continue
+		}
+		all = append(all, moved{where: s.NoteAt(n.Index), lock: t.Strategy})
+		at := slices.IndexFunc(asks.All(), func(q timeline.Question) bool { return q.Note == n.Index })
+		if at < 0 {
+			continue
+		}
+		q := asks.All()[at]
 		if slices.ContainsFunc(t.Notes, func(n trace.Note) bool {
 			says, verdict := n.Kind == trace.NoteSay && n.Index < q.Note, n.Index == q.Note && n.About == "verdict"
 			otherwise := n.Kind == trace.NoteAsk && n.Index == q.Note && q.Moment > 0 && n.At != q.Moment // asked of an earlier instant
@@ -104,7 +113,8 @@ func movedOf(s *scenarios.Scenario, t *trace.Trace) (all []moved) {
 					slide++
 				}
 			}
-			all = append(all, moved{s.NoteAt(q.Note), t.Strategy, fmt.Sprintf("asked on slide %d", slide), answerOf(&q)})
+			m := &all[len(all)-1]
+			m.asked, m.answered = fmt.Sprintf("asked on slide %d", slide), answerOf(&q)
 		}
 	}
 	return all
@@ -119,36 +129,53 @@ func answerOf(q *timeline.Question) string {
 	return answer
 }
 
-// earlier says of each question that is asked before its place where that is, so that its author isn't surprised in front of a class.
+// earlier says of each question that is asked before its place where that is, so that its author isn't surprised in front of a class; and
+// under which locks, unless it is under all.
 func earlier(all []moved) (lines []string) {
 	for len(all) > 0 {
 		first := all[0]
-		of := slices.DeleteFunc(slices.Clone(all), func(m moved) bool { return m.where != first.where })
-		all = slices.DeleteFunc(all, func(m moved) bool { return m.where == first.where })
-		lines = append(lines, first.where+": "+apart(of, func(m *moved) (lock, text string) {
+		other := func(m moved) bool { return m.where != first.where }
+		of := slices.DeleteFunc(slices.Clone(all), other)
+		all = slices.DeleteFunc(all, func(m moved) bool { return !other(m) })
+		early := slices.DeleteFunc(slices.Clone(of), func(m moved) bool { return m.asked == "" })
+		if len(early) == 0 {
+			continue
+		}
+		said := sayingsOf(early, func(m *moved) (lock, text string) {
 			return m.lock, m.asked + ", before the screen gives it away; the answer is " + m.answered
-		})+".")
+		})
+		lines = append(lines, first.where+": "+said.text(len(early) == len(of))+".")
 	}
 	return lines
 }
 
-// apart says something of all locks once, or, where it differs between them, of each.
-func apart[T any](of []T, what func(*T) (lock, text string)) string {
-	var said, locks []string
+// saying is something that is said of locks.
+type saying struct{ words, locks string }
+
+type sayings []saying
+
+// sayingsOf collects which locks something is said of.
+func sayingsOf[T any](of []T, what func(*T) (lock, text string)) (all sayings) {
 	for i := range of {
 		lock, text := what(&of[i])
-		at := slices.Index(said, text)
+		at := slices.IndexFunc(all, func(s saying) bool { return s.words == text })
 		if at < 0 {
-			said, locks = append(said, text), append(locks, lock)
-		} else if !slices.Contains(strings.Split(locks[at], ", "), lock) {
-			locks[at] += ", " + lock
+			all = append(all, saying{text, lock})
+		} else if !slices.Contains(strings.Split(all[at].locks, ", "), lock) {
+			all[at].locks += ", " + lock
 		}
 	}
-	if len(said) == 1 {
-		return said[0]
+	return all
+}
+
+// text says it once where it holds for every lock, or else for which ones.
+func (s sayings) text(every bool) string {
+	if every && len(s) == 1 {
+		return s[0].words
 	}
-	for i := range said {
-		said[i] = "under " + locks[i] + " " + said[i]
+	var said []string
+	for _, one := range s {
+		said = append(said, "under "+one.locks+" "+one.words)
 	}
 	return strings.Join(said, "; ")
 }

@@ -240,7 +240,7 @@ type outcome struct {
 	text    string
 	wrong   faults
 	verdict trace.Verdict
-	moved   []moved   // the questions in it that are asked before words above them
+	moved   []moved   // the questions in it, with those that are asked before words above them
 	asked   []late    // the questions in it of which its author has to hear
 	words   []passage // of the script, with what happens after them
 
