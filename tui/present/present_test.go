@@ -1306,6 +1306,9 @@ func TestSecondQuestionWaits(t *testing.T) {
 		if v := tuitest.Unwrapped(a.View()); p.Pos != at || !strings.Contains(v, "Whose record is it? 1 no client's record") {
 			t.Errorf("%s: at %d:\n%s", key, p.Pos, a.View())
 		}
+		if said := strings.Contains(a.View(), "To question 1 of 2 here you say: "); said != (key == "2") {
+			t.Errorf("%s: it is said what the room says to the first: %t\n%s", key, said, a.View())
+		}
 		if a.Press("enter"); p.Pos == at {
 			t.Errorf("%s: it stays at %d:\n%s", key, at, a.View())
 		}

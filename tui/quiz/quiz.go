@@ -503,7 +503,7 @@ const (
 )
 
 // Ask tells the question at a position, with its choices; where it has been asked before, and is left to be answered by the
-// run, that it is still open. No other question stands beside it.
+// run, that it is still open. No other question stands beside it, but the answer that has just been given to the one before it.
 func (z *Quiz) Ask(t *draw.Paragraphs, pos int, by *Teller) {
 	q := z.At(pos)
 	if q == nil {
@@ -511,6 +511,9 @@ func (z *Quiz) Ask(t *draw.Paragraphs, pos int, by *Teller) {
 	}
 	t.Gap()
 	text, said := z.worded(q, pos), z.said(q)
+	if before := z.before(q); before != "" && z.Open(pos) == q {
+		t.Add(draw.Plain, "  ", before)
+	}
 	switch on := by.Enter + " goes on: the run will tell."; {
 	case z.answered(q) && (q.Pos < pos || z.behind[pos] || z.shown(q)):
 		z.open(t, q, pos, by)
@@ -531,7 +534,15 @@ func (z *Quiz) Ask(t *draw.Paragraphs, pos int, by *Teller) {
 
 // which says of a question which it is of several that are asked at one place: the screens of these differ in nothing else but its words.
 func (z *Quiz) which(q *timeline.Question) string {
-	at, all := 0, 0
+	at, all := z.place(q)
+	if all < 2 {
+		return ""
+	}
+	return fmt.Sprintf("Question %d of %d here: ", at, all)
+}
+
+// place is the number of a question among those that are asked where it is, and how many these are.
+func (z *Quiz) place(q *timeline.Question) (at, all int) {
 	for i := range z.all {
 		if z.all[i].Pos == q.Pos {
 			all++
@@ -540,10 +551,22 @@ func (z *Quiz) which(q *timeline.Question) string {
 			at = all
 		}
 	}
-	if all < 2 {
-		return ""
+	return at, all
+}
+
+// before is the reader's answer to the question before one at the same place, or nothing: the key that gave it has led on to this one.
+func (z *Quiz) before(q *timeline.Question) (text string) {
+	for i := range z.all {
+		o := &z.all[i]
+		if o == q {
+			break
+		}
+		if said := z.said(o); o.Pos == q.Pos {
+			at, all := z.place(o)
+			text = draw.Either(said == "", "", fmt.Sprintf("To question %d of %d here y%s", at, all, strings.TrimPrefix(said, "Y")))
+		}
 	}
-	return fmt.Sprintf("Question %d of %d here: ", at, all)
+	return text
 }
 
 // list numbers choices.
