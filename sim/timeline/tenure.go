@@ -135,8 +135,8 @@ func (t *Timeline) listed(all []Stay, pos int, end func(*trace.Event) string) st
 func (t *Timeline) removal(client int, e *trace.Event) string {
 	switch e.Kind {
 	case trace.KindExpire:
-		if given, known := t.Given(e); known { // else it reads like an error of a millisecond
-			return fmt.Sprintf("expired after %s, its last ms included", trace.Duration(given))
+		if given, known := t.Given(e); known { // Redis keeps a record through its last millisecond: without a word it reads like an error
+			return fmt.Sprintf("expired, 1ms past its %s", trace.Duration(given))
 		}
 		return "expired"
 	case trace.KindEvict:
