@@ -521,6 +521,9 @@ func (d *Decide) drawHeading(c *draw.Canvas, r draw.Rectangle, heading string, s
 		return
 	}
 	place := fmt.Sprintf(" %d-%d of %d%s ", s.first+1, s.past, s.of, s.what)
+	if s.first+1 == s.past {
+		place = fmt.Sprintf(" %d of %d%s ", s.past, s.of, s.what)
+	}
 	if at := r.W - 1 - draw.Width(place); at > draw.Width(heading)+1 {
 		c.Text(r.X+at, r.Y, draw.Width(place), place, draw.Strong)
 	}
