@@ -59,7 +59,7 @@ var shapes = [timeline.Marks]shape{
 var glyphWords = []struct{ name, what string }{
 	{"send", "sends a command"}, {"granted", "gets the lock"}, {"refused", "is refused"}, {"release", "releases"},
 	{"extend", "extends"}, {"read", "reads"}, {"write", "writes"}, {"bad", "breaks a property"},
-	{"reject", "refused by the resource"}, {"crash", "crash"}, {"resume", "resumes"}, {"lost", "fails, or hears nothing"},
+	{"reject", "refused by the resource"}, {"crash", "crash"}, {"resume", "is back"}, {"lost", "fails, or hears nothing"},
 	{"fault", "clock jump, loss or change"},
 }
 

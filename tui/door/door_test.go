@@ -69,7 +69,7 @@ func TestViolationIsOnTheScreen(t *testing.T) {
 func TestSignsAreExplained(t *testing.T) {
 	for _, size := range sizes {
 		a, _ := open(t, size[0], size[1], screen.NewLibrary(), tuitest.PlainTheme(false))
-		for _, want := range []string{"◆ sends", "▽ frees", "↷ resumes", "[ ] enters and leaves", "┄ time passes", "│ joins"} {
+		for _, want := range []string{"◆ sends", "▽ frees", "↷ is back", "[ ] enters and leaves", "┄ time passes", "│ joins"} {
 			if v := a.View(); size[1] >= tall && !strings.Contains(v, want) {
 				t.Errorf("%v: there is no %q in\n%s", size, want, v)
 			}

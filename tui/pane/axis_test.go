@@ -275,7 +275,7 @@ func TestLegendKnowsSignsFromLetters(t *testing.T) {
 			for _, claim := range []struct {
 				words string
 				holds bool
-			}{{"clock jumps", false}, {"a server is down", false}, {"resumes", resumed}, {"time passes", false}} {
+			}{{"clock jumps", false}, {"a server is down", false}, {"is back", resumed}, {"time passes", false}} {
 				if strings.Contains(text, claim.words) != claim.holds {
 					t.Errorf("position %d, ASCII %v: %q is %v in %q", pos, ascii, claim.words, !claim.holds, text)
 				}
@@ -360,6 +360,8 @@ func TestLegendTellsFaultsApart(t *testing.T) {
 		{trace.KindTimeout, 0, trace.None, "timeout"},
 		{trace.KindLost, 0, trace.None, "lost"},
 		{trace.KindDisconnect, 0, trace.None, "lost"},
+		{trace.KindResume, 0, trace.None, "is back"},
+		{trace.KindUp, trace.None, 0, "is back"}, // perhaps empty: it goes on with nothing
 	} {
 		s := &tuitest.Script{Trace: trace.Trace{Key: "lock", Clients: []string{"A"}, Nodes: []string{"n1"}, Masters: 1, Need: 1, TTL: 10 * time.Second}}
 		s.Add(c.kind, c.client, c.node)

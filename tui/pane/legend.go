@@ -48,7 +48,7 @@ func laneSigns(g *draw.Glyphs) []draw.Sign {
 		{g.Awake, "runs"}, {g.Send, "sends: a command to a server"}, {g.Wants, "wants: the lock, and doesn't have it yet"}, {g.Granted, "granted: it has the lock"},
 		{g.Refused, "refused, or waits before it asks again"}, {g.Inside, "inside: the critical section"}, {g.Read, "reads: the resource"}, {g.Write, "writes: the resource"},
 		{g.Paused, "paused"}, {g.Held, "held up: the script has others act, which is no fault of this client"}, {g.Lapsed, "lease over: it still believes that it has the lock"},
-		{g.Resume, "resumes"}, {g.Extend, "extends: the lease; on a redis row: another expiry"}, {g.Release, "frees: the lock"}, {g.Crash, "crashes"},
+		{g.Resume, "is back: a client or a server"}, {g.Extend, "extends: the lease; on a redis row: another expiry"}, {g.Release, "frees: the lock"}, {g.Crash, "crashes"},
 		{g.Lost, "lost: a command or its reply"}, {g.GivesUp, "timeout: it gives up waiting for a reply"}, {g.Fails, "fails: to acquire, extend or release"},
 		{g.Down, "down: a server"}, {g.Retired, "out of service: a server that no client goes to any more, as a replica has taken over"}, {g.Fault, "a client's or a server's clock jumps"}, {g.Fault, "a client's process, or a thread of it, ends"},
 		{g.Fault, "a server loses a key or its scripts, takes over, or is written to from outside"}, {g.Fault, "on the resource's row: the database has a new version"},
