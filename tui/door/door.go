@@ -50,7 +50,7 @@ var ways = []way{
 	{"Watch a lock fail",
 		func(d *Door) string { return d.Keys.Enter.Help().Key + " plays the run below, from its start" },
 		func(d *Door) string {
-			return "It plays by itself, stops at questions and where it breaks, and anywhere on " + d.Keys.Play.Help().Key + "."
+			return "It plays by itself, waits a while at questions, and stops where it breaks or on " + d.Keys.Play.Help().Key + "."
 		},
 		func(d *Door) screen.OpenMsg {
 			return screen.PlayMsg{Strategy: d.strategy, Scenario: d.scenario, Playing: true}
@@ -65,7 +65,7 @@ var ways = []way{
 		func(d *Door) screen.OpenMsg { return screen.CourseMsg{} }},
 	{"Break it yourself", (*Door).levels,
 		func(d *Door) string {
-			return "Pauses, crashes and lost messages are yours, too. Hints come from a search over the schedules."
+			return "Pauses, crashes and lost messages are yours, too. Hints come from a search."
 		},
 		func(d *Door) screen.OpenMsg { return screen.LevelsMsg{} }},
 	{"Which lock should I use?",
