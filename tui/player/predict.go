@@ -28,6 +28,9 @@ func (p *Player) Advance() bool {
 	return true
 }
 
+// Slide is the number of the screen at hand in a room's talk, in words.
+func (p *Player) Slide() string { return p.quiz.Slide(p.Pos) }
+
 // question is the one at hand, as long as it is open.
 func (p *Player) question() *timeline.Question { return p.quiz.Open(p.Pos) }
 

@@ -112,15 +112,7 @@ func (p *Present) Draw(c *draw.Canvas, r draw.Rectangle) {
 	for _, rule := range l.rules {
 		c.Fill(rule, p.Theme.Rule, draw.Dim)
 	}
-	if place := p.place(); !l.header.Empty() && r.W > draw.Width(place) {
-		l.header.W -= draw.Width(place)
-		if p.titled { // the talk's, and not yet the run's
-			c.Text(l.header.X, l.header.Y, l.header.W, " "+p.title, draw.Title)
-		} else {
-			p.DrawHeader(c, l.header)
-		}
-		c.Text(l.header.W, 0, draw.Width(place), place, draw.Dim)
-	}
+	p.drawHead(c, l.header)
 	if p.Run == nil {
 		p.DrawAwaited(c, draw.Rect(r.X, l.header.H+1, r.W, r.H-l.header.H-1))
 		return
@@ -149,6 +141,27 @@ func (p *Present) Draw(c *draw.Canvas, r draw.Rectangle) {
 	p.beyond, p.page = max(len(told)-l.told.H, 0), l.told.H
 	p.scroll = max(min(p.scroll, draw.Either(p.paged && p.beyond > 0, len(told)-1, p.beyond)), 0)
 	c.Lines(inset(l.told, width), told, p.scroll)
+}
+
+// drawHead names the run, or the talk as long as it has not come to the run, with the slide and the place in the playlist.
+func (p *Present) drawHead(c *draw.Canvas, r draw.Rectangle) {
+	place := p.place()
+	if r.Empty() || r.W <= draw.Width(place) {
+		return
+	}
+	r.W -= draw.Width(place)
+	c.Text(r.X+r.W, r.Y, draw.Width(place), place, draw.Dim)
+	if !p.titled {
+		p.DrawHeader(c, r)
+		return
+	}
+	slide := ""
+	if p.Run != nil {
+		slide = p.Slide()
+	}
+	n := max(r.W-draw.Width(slide), 0)
+	c.Text(r.X, r.Y, n, draw.Fit(" "+p.title, n-1, p.Theme.More), draw.Title)
+	c.Text(r.X+n, r.Y, draw.Width(slide), slide, draw.Dim)
 }
 
 // fewest is the number of rows that a diagram needs: the words can be scrolled.

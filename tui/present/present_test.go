@@ -390,6 +390,9 @@ func TestTitleAndNamedKey(t *testing.T) {
 			if strings.Contains(v, "Locks on a Monday") != (p.Pos == 0) {
 				t.Errorf("the title at event %d:\n%s", p.Pos, v)
 			}
+			if head, _, _ := strings.Cut(v, "\n"); p.Pos == 0 && (!strings.Contains(head, "Locks on a Monday") || !strings.Contains(head, " slide 1/")) {
+				t.Errorf("the title has no number beside it:\n%s", v)
+			}
 			if foot := v[strings.LastIndex(v, "\n")+1:]; strings.Contains(v, "(compare: c, enter)") {
 				if named++; strings.Count(foot, " c compare") != 1 {
 					t.Errorf("the footer lacks the key, or has it twice: %s", foot)

@@ -437,6 +437,12 @@ func (z *Quiz) Slides(pos int) (at, all int) {
 	}
 }
 
+// Slide has these counts in words.
+func (z *Quiz) Slide(pos int) string {
+	at, all := z.Slides(pos)
+	return fmt.Sprintf("slide %d/%d ", at, all)
+}
+
 // PreviousTold is where one key goes back to: the last position before this one at which NextTold stops on its way
 // from the beginning, or the beginning.
 func (z *Quiz) PreviousTold(pos int, class bool) (at int) {
