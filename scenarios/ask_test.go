@@ -58,7 +58,7 @@ expect:
 `)
 	for lock, want := range map[string]string{
 		"naive-del": "as expected: SW OV FR, which includes SW",
-		"fenced":    "not as expected: the file expects at least SW (test.yaml:12), and the verdict is OV",
+		"fenced":    "not as expected: the file expects a verdict that includes SW (test.yaml:12), and the verdict is OV",
 	} {
 		run, err := s.Run(strategy(t, lock), 1)
 		if err != nil {

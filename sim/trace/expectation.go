@@ -25,7 +25,7 @@ func (t *Trace) Expectation() (text string, met bool) {
 	case t.AtLeast && !missing:
 		return "as expected: " + is.String() + ", which includes " + want, true
 	case t.AtLeast:
-		want = "at least " + want
+		want = "a verdict that includes " + want
 	case want != "ok":
 		want += " and no other code"
 	}
@@ -112,11 +112,10 @@ func (t *Trace) Outcome() string {
 	is := t.Verdict().String()
 	switch _, met := t.Expectation(); {
 	case !met:
-		least := ""
 		if t.AtLeast {
-			least = "at least "
+			return fmt.Sprintf("the verdict is %s, and doesn't include %s as expected", is, t.Expected)
 		}
-		return fmt.Sprintf("the verdict is %s, and not %s%s as expected", is, least, t.Expected)
+		return fmt.Sprintf("the verdict is %s, and not %s as expected", is, t.Expected)
 	case t.Expected == "":
 		return fmt.Sprintf("the verdict is %s; nothing is expected of %s", is, t.Strategy)
 	}

@@ -282,7 +282,7 @@ func (m *Runs) story(width, rows int) []draw.Line {
 	lines := draw.Line{f.Sign(&m.Theme.Glyphs), draw.Text(" "+text, draw.Plain)}.Hanging(width)
 	if m.Grid.Unexpected(scenario, strategy) {
 		want, _ := sc.Expect(st.Name)
-		lines = append(lines, draw.Line{draw.Text("? the scenario expects "+draw.Either(sc.ExpectsAtLeast(st.Name), "at least ", "")+want.String(), draw.Breach)})
+		lines = append(lines, draw.Line{draw.Text("? the scenario expects "+draw.Either(sc.ExpectsAtLeast(st.Name), "a verdict that includes ", "")+want.String(), draw.Breach)})
 	}
 	for _, s := range draw.Wrap(screen.Reason(sc, st.Name), width) {
 		lines = append(lines, draw.Line{draw.Text(s, draw.Plain)})
