@@ -10,6 +10,7 @@ import (
 	"lockstep/sim/explore/agree"
 	"lockstep/sim/explore/certificate"
 	"lockstep/sim/explore/space"
+	"lockstep/sim/explore/unfit"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -69,7 +70,7 @@ func digitize(ctx context.Context, m *space.Model, opt Options) error {
 	learn := func(b Bounds) error {
 		return withModel(b, func(small *space.Model) error {
 			if small.Timed() {
-				return space.ErrRestless
+				return unfit.ErrRestless
 			}
 			s, err := rounds(ctx, small, opt)
 			if err == nil {
@@ -92,7 +93,7 @@ func digitize(ctx context.Context, m *space.Model, opt Options) error {
 				m.WakeEarly() // their waits multiply
 			}
 			err = m.Digitize(small)
-			if inMemory && errors.Is(err, space.ErrFine) && m.WakeEarly() {
+			if inMemory && errors.Is(err, unfit.ErrFine) && m.WakeEarly() {
 				m.LooseWaits = true
 				err = m.Digitize(small)
 			}

@@ -13,6 +13,7 @@ import (
 	"lockstep/sim/explore/certificate"
 	"lockstep/sim/explore/liveness"
 	"lockstep/sim/explore/space"
+	"lockstep/sim/explore/unfit"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
 )
@@ -181,7 +182,7 @@ func run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
 		r, err = searchModel(ctx, m, opt, v)
 		limited := ctx.Err() != nil || err == nil && r.Why == outOfMemory
 		if m.WakesEarly() && !m.LooseWaits && !limited && (err != nil || r.Answer() != HoldsAlways) {
-			return space.ErrWokeEarly
+			return unfit.ErrWokeEarly
 		}
 		return err
 	})
@@ -324,7 +325,7 @@ func round(ctx context.Context, m *space.Model, opt Options) (s *search, more bo
 		s = &search{Model: m, opt: opt}
 		if err = s.run(ctx); err == nil && !m.Spent() {
 			m.Know(m.Bounds.Endless())
-		} else if errors.Is(err, space.ErrDropped) {
+		} else if errors.Is(err, unfit.ErrDropped) {
 			m.Know(false)
 		} else {
 			break

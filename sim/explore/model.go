@@ -22,7 +22,7 @@ func withModelFrom(b Bounds, timed bool, do func(*space.Model) error) error {
 	var hidden *behaviour.Remembering
 	for {
 		if timed && b.Endless() {
-			return space.ErrRestless
+			return unfit.ErrRestless
 		}
 		m, err := space.NewModel(b, timed)
 		if err != nil {
@@ -33,9 +33,9 @@ func withModelFrom(b Bounds, timed bool, do func(*space.Model) error) error {
 			timed = true
 		case errors.Is(err, behaviour.ErrFraction) && !b.WholeSleeps:
 			b.WholeSleeps = true
-		case errors.Is(err, space.ErrKeepsReadings) && !b.ClockGoesOn:
+		case errors.Is(err, unfit.ErrKeepsReadings) && !b.ClockGoesOn:
 			b.ClockGoesOn = true
-		case errors.Is(err, space.ErrWokeEarly):
+		case errors.Is(err, unfit.ErrWokeEarly):
 			b.Waits = space.WaitsMustEnd
 		case (errors.As(err, &hidden) || errors.Is(err, unfit.ErrStaysOpen)) && !b.Remembers && !b.Endless():
 			b.Remembers = true

@@ -10,6 +10,7 @@ import (
 
 	"lockstep/sim/explore/disk"
 	"lockstep/sim/explore/space"
+	"lockstep/sim/explore/unfit"
 	"lockstep/sim/trace"
 )
 
@@ -172,7 +173,7 @@ func (s *search) wants(c trace.Code) bool { return s.Bounds.CodeSet().Has(c) }
 // report adds violations to those that were found.
 func (s *search) report(c space.Codes) {
 	if c &= s.Bounds.CodeSet(); c != 0 && s.WakesEarly() && !s.LooseWaits {
-		s.fail(space.ErrWokeEarly)
+		s.fail(unfit.ErrWokeEarly)
 	}
 	for {
 		old := s.found.Load()

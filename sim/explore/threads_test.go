@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"lockstep/sim/explore/space"
+	"lockstep/sim/explore/unfit"
 	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -191,7 +192,7 @@ func fewSituations(b Bounds) (set map[string]bool, states int, why error) {
 			}
 		}})
 		switch {
-		case errors.Is(err, space.ErrWokeEarly):
+		case errors.Is(err, unfit.ErrWokeEarly):
 			return errors.New("it doesn't hold")
 		case err != nil:
 			return err

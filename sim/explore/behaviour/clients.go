@@ -160,21 +160,20 @@ type Clients struct {
 	byName          [256]uint8                                     // for each letter the client that has it for a name, from 1
 	tokens          [naming.AllSeries][process.SeriesTokens]string // of each series
 	renamed         *intern.Memo[renamed, uint32]                  // see Rename
-	sent            *intern.Memo[uint32, naming.SeriesSet]         // of which tokens occur in a command
 	histories       intern.Chunks[History]
-	firstTransition intern.Chunks[uint32]             // for each history the id of the first transition found from it, or 0; atomic
-	trying          bool                              // thresholds are looked for, and no worker runs
-	storesSpans     bool                              // a number that has followed a reading was seen to be stored: see stored.go
-	Outcomes        *intern.Memo[Transition, Outcome] // one for each operation that was performed, replays aside
-	Reports         intern.Chunks[[]Report]           // the lists that outcomes refer to; the first is empty
-	draws           *intern.Memo[drawing, []int64]    // see Draws
-	drawn           []readings.Draw                   // see DrawAlso
-	Begin           []uint32                          // each client's first history; the last is the probe's
-	commands        *intern.Table[string]
-	fields          *intern.Table[string] // outlines of what locks keep in these
-	Replies         *intern.Table[string] // in RESP
-	Ran             atomic.Int64          // operations that were really performed, replays included
-	Captures        atomic.Bool           // a lock has functions that may remember things, where a cycle has ended
+	firstTransition intern.Chunks[uint32]                        // for each history the id of the first transition found from it, or 0; atomic
+	trying          bool                                         // thresholds are looked for, and no worker runs
+	storesSpans     bool                                         // a number that has followed a reading was seen to be stored: see stored.go
+	Outcomes        *intern.Memo[Transition, Outcome]            // one for each operation that was performed, replays aside
+	Reports         intern.Chunks[[]Report]                      // the lists that outcomes refer to; the first is empty
+	draws           *intern.Memo[drawing, []int64]               // see Draws
+	drawn           []readings.Draw                              // see DrawAlso
+	Begin           []uint32                                     // each client's first history; the last is the probe's
+	commands        *intern.Summarised[string, naming.SeriesSet] // with the series of which tokens occur in them
+	fields          *intern.Table[string]                        // outlines of what locks keep in these
+	Replies         *intern.Table[string]                        // in RESP
+	Ran             atomic.Int64                                 // operations that were really performed, replays included
+	Captures        atomic.Bool                                  // a lock has functions that may remember things, where a cycle has ended
 
 	code     sync.Mutex // see alone
 	mu       sync.Mutex // guards all that follows, and the adding of histories
@@ -225,8 +224,8 @@ func NewClients(cfg sim.Config, memory Memory) (*Clients, error) {
 // drivers that others have left, by client.
 func newClients(cfg sim.Config, memory Memory, retoken func(token string) string, spare [][]*driver.Driver) (*Clients, error) {
 	k := &Clients{cfg: cfg, memory: memory, retoken: retoken, spare: spare, Outcomes: intern.NewMemo[Transition, Outcome](), draws: intern.NewMemo[drawing, []int64](), fresh: intern.NewMemo[cycleKey, uint32](),
-		commands: intern.NewTable[string](), Replies: intern.NewTable[string](), fields: intern.NewTable[string]()}
-	k.renamed, k.sent = intern.NewMemo[renamed, uint32](), intern.NewMemo[uint32, naming.SeriesSet]()
+		renamed: intern.NewMemo[renamed, uint32](), Replies: intern.NewTable[string](), fields: intern.NewTable[string]()}
+	k.commands = intern.NewSummarised(k.seriesIn)
 	k.nameSeries()
 	k.add(History{})
 	k.Reports.Add(nil)
@@ -475,7 +474,7 @@ func (k *Clients) carryOut(r *replayer, tr Transition) (h *History, reports []Re
 	}
 	switch {
 	case tr.Seen.Kind == SawReply && k.memory.Uncounted:
-		h.Series |= k.seriesIn(*k.Replies.Value(uint32(tr.Seen.Value)))
+		h.Series |= k.seriesIn(k.Replies.Value(uint32(tr.Seen.Value)))
 	case tr.Seen.Kind == SawSeries:
 		h.Own = naming.SeriesSet(0).With(h.client, naming.Series(tr.Seen.Value))
 	}
@@ -530,7 +529,7 @@ func (k *Clients) ending(r *replayer, h *History) (*cycleKey, error) {
 	if h.Series, h.Own = 0, 0; k.memory.Uncounted {
 		key.cycle, key.tokens, key.draws = 0, 0, 0
 		for _, text := range kept.Texts {
-			h.Series |= k.seriesIn(text)
+			h.Series |= k.seriesIn(&text)
 		}
 	}
 	if h.Over {

@@ -31,9 +31,9 @@ func (k *Clients) seriesAt(text string) (bit, nth int, is bool) {
 }
 
 // seriesIn returns the series of which tokens occur in a text.
-func (k *Clients) seriesIn(text string) (set naming.SeriesSet) {
-	for i := range len(text) {
-		if bit, _, is := k.seriesAt(text[i:]); is {
+func (k *Clients) seriesIn(text *string) (set naming.SeriesSet) {
+	for i := range len(*text) {
+		if bit, _, is := k.seriesAt((*text)[i:]); is {
 			set |= 1 << bit
 		}
 	}
@@ -56,25 +56,11 @@ func (k *Clients) nameSeries() {
 }
 
 // SeriesInCommand returns the series of which tokens occur in a command.
-func (k *Clients) SeriesInCommand(id uint32) naming.SeriesSet {
-	if set, known := k.sent.Get(id); known {
-		return *set
-	}
-	set := k.seriesIn(*k.commands.Value(id))
-	k.sent.Put(id, set)
-	return set
-}
+func (k *Clients) SeriesInCommand(id uint32) naming.SeriesSet { return *k.commands.Summary(id) }
 
 // SeriesInReply returns the series of which tokens occur in a reply.
-func (k *Clients) SeriesInReply(id uint32) naming.SeriesSet { return k.seriesIn(*k.Replies.Value(id)) }
+func (k *Clients) SeriesInReply(id uint32) naming.SeriesSet { return k.seriesIn(k.Replies.Value(id)) }
 
 // SeriesIn returns the series of which tokens occur in a snapshot: in keys, values, and
 // transactions that are open.
-func (s *Servers) SeriesIn(snapshot uint32) naming.SeriesSet {
-	if set, known := s.series.Get(snapshot); known {
-		return *set
-	}
-	set := s.clients.seriesIn(s.snapshots.Entries.At(snapshot).Key)
-	s.series.Put(snapshot, set)
-	return set
-}
+func (s *Servers) SeriesIn(snapshot uint32) naming.SeriesSet { return *s.series.At(snapshot) }

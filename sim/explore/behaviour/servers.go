@@ -30,7 +30,7 @@ type Servers struct {
 	snapshots  *intern.Memo[string, redis.Snapshot] // by their text
 	answers    *intern.Memo[Question, Answer]
 	aged       *intern.Memo[aging, Aged]
-	series     *intern.Memo[uint32, naming.SeriesSet]
+	series     intern.Chunks[naming.SeriesSet] // of which tokens occur in a snapshot, by its id
 	clients    *Clients
 	idle       *intern.Memo[uint32, [2]bool]  // what Idle tells of a command alone, outside of a transaction
 	withoutTxn *intern.Memo[Question, uint32] // snapshots without the open transaction of a connection
@@ -87,9 +87,12 @@ func NewServers(cfg sim.Config, k *Clients, timed bool) (*Servers, error) {
 
 // newServers is NewServers with a server that runs.
 func newServers(server *redis.Server, cfg sim.Config, k *Clients, timed bool) *Servers {
-	return &Servers{Server: server, clients: k, series: intern.NewMemo[uint32, naming.SeriesSet](), lock: cfg.RecordKey(), snapshots: intern.NewMemo[string, redis.Snapshot](), answers: intern.NewMemo[Question, Answer](),
+	s := &Servers{Server: server, clients: k, lock: cfg.RecordKey(), snapshots: intern.NewMemo[string, redis.Snapshot](), answers: intern.NewMemo[Question, Answer](),
 		aged: intern.NewMemo[aging, Aged](), withoutTxn: intern.NewMemo[Question, uint32](), older: intern.NewMemo[uint32, uint32](), idle: intern.NewMemo[uint32, [2]bool](),
-		Replicas: cfg.Replicas, timed: timed, commands: k.commands, replies: k.Replies}
+		Replicas: cfg.Replicas, timed: timed, commands: &k.commands.Table, replies: k.Replies}
+	s.series.Add(0) // id 0 means none
+	s.snapshots.Added = func(text *string) { s.series.Add(k.seriesIn(text)) }
+	return s
 }
 
 // ID interns a snapshot.

@@ -167,12 +167,27 @@ func Close(held []Request, client int, conns, gone uint16, crashed bool) (moved 
 			}
 		}
 	}
-	for _, r := range held {
-		if of(r) && r.Orphan {
-			open |= 1 << r.Conn
+	return moved, open | Orphaned(held, client)
+}
+
+// Orphaned returns the connections, a bit each, that a client has closed and on which requests are still held up.
+func Orphaned(held []Request, client int) (conns uint16) {
+	for i := range held {
+		if r := &held[i]; int(r.Client) == client && r.Orphan && !r.Copied() {
+			conns |= 1 << r.Conn
 		}
 	}
-	return moved, open
+	return conns
+}
+
+// On reports whether any request is under way on the open connections of a client, a bit each.
+func On(held []Request, client int, conns uint16) bool {
+	for i := range held {
+		if r := &held[i]; int(r.Client) == client && !r.Orphan && conns>>r.Conn&1 != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // Replace says of some requests of a list that another process is their client now, and returns the list's new id.

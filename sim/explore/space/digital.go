@@ -2,12 +2,12 @@ package space
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/explore/instants"
+	"lockstep/sim/explore/unfit"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
 )
@@ -64,7 +64,7 @@ func (m *Model) Digitize(small *Model) error {
 		}
 	}
 	if m.instants.Digitize(spans, small.instants.Branches); m.instants.TooFine() {
-		return fmt.Errorf("%w: their greatest common divisor is %d ms: a search of it needs a bound on cycles; or a TTL, a timeout and delays that are multiples of each other, as by --timeout %s", ErrFine, m.instants.Grid, trace.Duration(m.Config.TTL))
+		return fmt.Errorf("%w: their greatest common divisor is %d ms: a search of it needs a bound on cycles; or a TTL, a timeout and delays that are multiples of each other, as by --timeout %s", unfit.ErrFine, m.instants.Grid, trace.Duration(m.Config.TTL))
 	}
 	m.lasting = m.lasting || !m.eachStep // a certificate's engine drops records early
 	if m.instants.Late = m.lasting; !m.lasting {
@@ -72,9 +72,6 @@ func (m *Model) Digitize(small *Model) error {
 	}
 	return nil
 }
-
-// ErrFine is the error of a grid with too many multiples.
-var ErrFine = errors.New("the lock's spans make too many instants")
 
 // Grid returns the grid, or 0, and the readings at which code changes its mind between its multiples.
 func (m *Model) Grid() (grid time.Duration, branches []time.Duration) { return m.instants.Between() }

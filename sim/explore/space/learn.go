@@ -3,13 +3,13 @@ package space
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/explore/instants"
+	"lockstep/sim/explore/unfit"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
 )
@@ -61,10 +61,6 @@ func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 	return true, nil
 }
 
-// ErrKeepsReadings is the error of a lock that keeps readings of its clock from one cycle to
-// the next, in a model in which clocks make a leap then.
-var ErrKeepsReadings = errors.New("the lock keeps readings of a clock from one cycle to the next")
-
 // Instants takes the instants over that another model, of smaller bounds, has learnt of the same lock.
 func (m *Model) Instants(from *Model) {
 	in := *cmp.Or(from.learnt, from.instants)
@@ -101,14 +97,14 @@ func (m *Model) waiting(in process.OpKind, at func(*behaviour.History) bool) (id
 }
 
 // Elsewhere checks that clients do the same at another time, which a search takes for granted. It
-// fails with [ErrKeepsReadings], or with an error that [Unlearned] recognises.
+// fails with [unfit.ErrKeepsReadings], or with an error that [Unlearned] recognises.
 func (m *Model) Elsewhere(ctx context.Context) error {
 	e, err := m.Clients.Elsewhere(ctx, m.Reached())
 	switch {
 	case err != nil:
 		return err
 	case e.Keeps && !m.habits.goesOn:
-		return ErrKeepsReadings
+		return unfit.ErrKeepsReadings
 	case e.Differs != "":
 		return errUnlearned(e.Differs)
 	}

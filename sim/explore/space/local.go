@@ -4,6 +4,7 @@ import (
 	"lockstep/sim"
 	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/explore/intern"
+	"lockstep/sim/explore/unfit"
 	"lockstep/sim/monitor"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
@@ -194,7 +195,7 @@ func (l *local) monotonic(h *behaviour.History) behaviour.Observation {
 	now := int64(0)
 	switch {
 	case l.c.since == dropped:
-		l.err = ErrDropped
+		l.err = unfit.ErrDropped
 	case l.c.since != unset:
 		now = int64(l.c.since)
 	}
@@ -378,7 +379,7 @@ func (l *local) patience(t int, p *behaviour.Operation) int32 {
 	case p.Wait > 0:
 		return p.Wait
 	case sent == dropped:
-		l.err = ErrDropped
+		l.err = unfit.ErrDropped
 	}
 	return max(0, l.timeout-sent)
 }

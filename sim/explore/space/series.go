@@ -1,7 +1,6 @@
 package space
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -94,15 +93,6 @@ func (x *Explorer) Rests() bool {
 	}
 	return x.world.held == 0 && !slices.ContainsFunc(x.summaries, func(s *summary) bool { return s.lives() && !s.between })
 }
-
-// ErrRestless is the error of a search without a bound on cycles that meets true time.
-var ErrRestless = fmt.Errorf("the lock reads a clock that shows true time, which grows from cycle to cycle: a search of it needs a bound on cycles")
-
-// ErrWokeEarly is the error of a search in which waits may end at any time, and which decides nothing so.
-var ErrWokeEarly = errors.New("where waits may end at any time, the lock is not seen to hold")
-
-// ErrDropped is the error of a client that reads its clock although it was not known to.
-var ErrDropped = errors.New("a span since a reading was dropped that is still needed")
 
 // Know begins another round with empty tables. If clients is set, spans since readings are
 // dropped as soon as nothing is known to depend on them.

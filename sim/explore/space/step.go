@@ -12,6 +12,7 @@ import (
 	"lockstep/sim/explore/instants"
 	"lockstep/sim/explore/naming"
 	"lockstep/sim/explore/spent"
+	"lockstep/sim/explore/unfit"
 	"lockstep/sim/monitor"
 	"lockstep/sim/process"
 	"lockstep/sim/redis"
@@ -274,8 +275,11 @@ func (x *Explorer) closeConns(i int, conns, failed uint16, next *behaviour.Histo
 // as the client will use theirs again. Transactions that are open on them stay open. The result has the old and new
 // numbers, and those of earlier orphans: these connections must not be closed yet.
 func (x *Explorer) renameConn(i int, conns uint16, crashed bool) (renamed uint16) {
-	held := slices.Clone(x.ids.helds.Get(x.s.world.held))
-	if !crashed {
+	held := x.ids.helds.Get(x.s.world.held)
+	if !flight.On(held, i, conns) {
+		return flight.Orphaned(held, i)
+	}
+	if held = slices.Clone(held); !crashed {
 		held = flight.HangUp(held, i, conns)
 	}
 	moved, renamed := flight.Close(held, i, conns, x.s.clients[i].gone, crashed)
@@ -352,14 +356,14 @@ func (x *Explorer) lease(c *client, r behaviour.Report) bool {
 	switch {
 	case r.Given && !x.Config.Strategy.NoTTL:
 		if c.grantSent == dropped {
-			x.fail(ErrDropped)
+			x.fail(unfit.ErrDropped)
 		}
 		c.forever, c.deadline = false, x.ttl-c.grantSent
 	case r.Never || r.Given:
 		c.forever, c.deadline = true, 0
 	default:
 		if c.since == dropped {
-			x.fail(ErrDropped)
+			x.fail(unfit.ErrDropped)
 		}
 		c.forever, c.deadline = false, x.instants.Lease(r.Deadline)-max(c.since, 0)
 	}

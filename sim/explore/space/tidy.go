@@ -13,7 +13,8 @@ import (
 // which nothing can come are dropped, and of the others what doesn't matter. SOUNDNESS.md argues it.
 func (x *Explorer) tidy() {
 	w := &x.s.world
-	x.held = append(x.held[:0], x.ids.helds.Get(w.held)...)
+	was := x.ids.helds.Get(w.held)
+	x.held = append(x.held[:0], was...)
 	held := x.dropSpent(x.held)
 	if w.left[HoldRequest] = x.Budget[HoldRequest] - flight.Holds(held); x.KeepsRequests {
 		return
@@ -36,7 +37,9 @@ func (x *Explorer) tidy() {
 			n++
 		}
 	}
-	w.held, _ = x.ids.helds.Put(held)
+	if !slices.Equal(held, was) {
+		w.held, _ = x.ids.helds.Put(held)
+	}
 	w.left[HoldRequest] = x.Budget[HoldRequest] - flight.Holds(held)
 	x.replace(x.disowned)
 }
@@ -110,9 +113,10 @@ func (x *Explorer) dropSpent(held []flight.Request) []flight.Request {
 		return held
 	}
 	known := x.seriesStored()
+	_, sent := x.mentioned(all)
 	for i := range clients {
 		own, series := x.seriesKnown(&clients[i])
-		if known |= series; !x.spent.Done(clients[i].history) {
+		if known |= series; own&sent&^known != 0 && !x.spent.Done(clients[i].history) {
 			known |= own
 		}
 	}
@@ -139,6 +143,12 @@ func (x *Explorer) foresee(before []uint32) {
 	room := int(x.s.world.left[Duplicate])
 	for i := range x.Bounds.Clients {
 		room -= len(x.ids.sents.Get(x.s.clients[i].sentBefore))
+	}
+	if room == 0 || len(x.executed) == 0 {
+		x.executed = x.executed[:0]
+		x.tidy()
+		x.packOnce(before)
+		return
 	}
 	x.unforeseen.copyFrom(&x.s)
 	for copied := range flight.Choices(x.executed, room) {

@@ -1,4 +1,4 @@
-// Package unfit has the errors of locks that a search can't follow.
+// Package unfit has the errors of locks that a search can't follow, or not in the model that it has of them.
 package unfit
 
 import (
@@ -12,6 +12,22 @@ import (
 // subscription or a WATCH, in a model in which its connections end with that: the search has to begin again with
 // histories that don't join there.
 var ErrStaysOpen = errors.New("what a connection has open outlives its cycle")
+
+// ErrRestless is the error of a search without a bound on cycles that meets true time.
+var ErrRestless = errors.New("the lock reads a clock that shows true time, which grows from cycle to cycle: a search of it needs a bound on cycles")
+
+// ErrWokeEarly is the error of a search in which waits may end at any time, and which decides nothing so.
+var ErrWokeEarly = errors.New("where waits may end at any time, the lock is not seen to hold")
+
+// ErrDropped is the error of a client that reads its clock although it was not known to.
+var ErrDropped = errors.New("a span since a reading was dropped that is still needed")
+
+// ErrKeepsReadings is the error of a lock that keeps readings of its clock from one cycle to
+// the next, in a model in which clocks make a leap then.
+var ErrKeepsReadings = errors.New("the lock keeps readings of a clock from one cycle to the next")
+
+// ErrFine is the error of a grid with too many multiples.
+var ErrFine = errors.New("the lock's spans make too many instants")
 
 // Refusal is the error of a lock that does something of which the search has no model. To
 // search on would be to claim something of schedules that nobody has looked at.
