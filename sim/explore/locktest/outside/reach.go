@@ -344,10 +344,21 @@ func (r *reader) functions(e *entry) ([]*ssa.Function, error) {
 			all = r.methodsOf(u, name)
 		}
 	}
-	if len(all) == 0 {
-		return nil, unreadable("%s isn't at %s:%d, where the program has it: run go test again", e.function, filepath.Base(e.file), e.line)
+	switch {
+	case len(all) > 0:
+		return all, nil
+	case e.depth() == 0 && u.ofInterface(e.name()):
+		return nil, unreadable("%s is a method of an interface as a value, which doesn't show whose method it is: take that of a concrete type, or call it in a function literal",
+			strings.TrimSuffix(e.function, "-fm"))
 	}
-	return all, nil
+	return nil, unreadable("%s isn't at %s:%d, where the program has it: run go test again", e.function, filepath.Base(e.file), e.line)
+}
+
+// ofInterface reports whether a function of the program is a method of an interface as a value. It has no line.
+func (u *unit) ofInterface(name string) bool {
+	typ, _, method := strings.Cut(strings.ReplaceAll(name, "[...]", ""), ".")
+	obj, is := u.pkg.Scope().Lookup(typ).(*types.TypeName)
+	return method && strings.HasSuffix(name, "-fm") && is && types.IsInterface(obj.Type())
 }
 
 // methodsOf finds a method by its name behind its type's.
