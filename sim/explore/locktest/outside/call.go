@@ -192,6 +192,8 @@ func (w *walker) handed(i ssa.CallInstruction, pkg, name string, args []ssa.Valu
 	w.escape(i, args)
 	if !reading(pkg, name) {
 		w.filled(i, pkg, args)
+	} else if n, writer, is := fills(pkg, name); is && (!writer || remembers(unwrapped(args[n]).Type())) {
+		w.writes(args[n], w.at(i), i)
 	}
 	switch {
 	case pkg == "errors" && name == "As": // the error, or one in it, is put where the other argument says
@@ -225,6 +227,20 @@ func (w *walker) handed(i ssa.CallInstruction, pkg, name string, args []ssa.Valu
 		w.copy(w.remembered(v), kept, nil)
 		if w.level == late && !types.IsInterface(v.Type()) {
 			w.hide(v.Type())
+		}
+	}
+}
+
+// unwrapped is a value as it was before it became an interface's.
+func unwrapped(v ssa.Value) ssa.Value {
+	for {
+		switch i := v.(type) {
+		case *ssa.MakeInterface:
+			v = i.X
+		case *ssa.ChangeInterface:
+			v = i.X
+		default:
+			return v
 		}
 	}
 }

@@ -29,6 +29,7 @@ type census struct {
 
 // memories finds what the lock's closures remember.
 func (r *reader) memories() {
+	r.instances()
 	c := r.census()
 	r.own = r.visible(c)
 	for more := true; more; {
@@ -48,6 +49,26 @@ func (r *reader) memories() {
 		r.exhaust()
 	}
 	r.opaque()
+}
+
+// instances follows the closures that instances of generic functions make. The program that runs tells of them by the
+// lines of their origins.
+func (r *reader) instances() {
+	for more := true; more; r.exhaust() {
+		more = false
+		known := map[token.Pos]bool{}
+		for fn, l := range r.levels {
+			if l == late && fn.Parent() != nil {
+				known[fn.Pos()] = true
+			}
+		}
+		for fn := range r.captures {
+			if r.levels[fn] != late && fn.Pos().IsValid() && known[fn.Pos()] {
+				r.enter(fn, late)
+				more = true
+			}
+		}
+	}
 }
 
 // living are the closures that live on from cycle to cycle, as far as is known.

@@ -3,16 +3,22 @@ package outside_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
 	"hash/fnv"
 	"io"
 	"iter"
 	"net/url"
+	"reflect"
 	"slices"
 	"sort"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"text/template"
+	"unicode/utf8"
 
 	"github.com/redis/go-redis/v9"
 
@@ -55,6 +61,11 @@ func (l *ledger) acquire(context.Context, *redis.Client, string, strategies.Opti
 	return "", nil
 }
 func (l *ledger) release(context.Context, *redis.Client, string, string) error { return nil }
+
+func (l *ledger) more() bool { l.n++; return l.n > 9 } // keeps the variable of
+
+// asking is a closure that an instance of a generic function makes.
+func asking[T any](of *T, ask func(*T) bool) func() bool { return func() bool { return ask(of) } }
 
 // after is a function for each number.
 func after(k *keeper, n int) func() bool {
@@ -129,6 +140,37 @@ var keeping = map[string]struct {
 			return len(c) > 7
 		})
 	}, 6},
+	"what Go's own packages change by the way": {func(nodes, string, options) strategies.Lock {
+		var (
+			failed *url.Error
+			text   bytes.Buffer
+			sum    = fnv.New32()
+			log    io.Writer
+			letter = make([]byte, 4)
+			list   = []int{1, 0}
+			table  = map[string]int{}
+			words  = strings.NewReader("three words here")
+		)
+		page := template.Must(template.New("page").Parse("a page"))
+		return askedBy(func() bool {
+			_ = errors.As(io.EOF, &failed)                                 // keeps the variable failed
+			fmt.Fprint(&text, "more")                                      // keeps the variable text
+			_ = binary.Write(&text, binary.BigEndian, int8(1))             // keeps the variable text
+			_ = page.Execute(&text, nil)                                   // keeps the variable text
+			fmt.Fprint(sum, "more")                                        // keeps the variable sum
+			_, _ = words.Seek(1, io.SeekCurrent)                           // keeps the variable words
+			utf8.EncodeRune(letter, 'a')                                   // keeps the variable letter
+			reflect.Copy(reflect.ValueOf(list), reflect.ValueOf(list[1:])) // keeps the variable list
+			reflect.ValueOf(table).Clear()                                 // keeps the variable table
+			if log != nil {
+				fmt.Fprint(log, "it is asked")
+			}
+			var own bytes.Buffer
+			fmt.Fprint(&own, "an answer")
+			return failed != nil || own.Len() > 9
+		})
+	}, 9},
+	"a generic function's closure": {func(nodes, string, options) strategies.Lock { return askedBy(asking(&ledger{}, (*ledger).more)) }, 1},
 	"what Go's own packages change": {func(nodes, string, options) strategies.Lock {
 		var (
 			mu sync.Mutex
@@ -313,5 +355,27 @@ func TestKept(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// asker is an interface of which a lock may have a method.
+type asker interface{ bad() bool }
+
+// askerOf is one with a parameter.
+type askerOf[T any] interface{ bad() T }
+
+// TestMethodsOfInterfaces: a method of an interface, as a value, doesn't show whose it is; the error says so.
+func TestMethodsOfInterfaces(t *testing.T) {
+	find := func(ask func(asker) func() bool) (*outside.Found, error) {
+		return outside.Find(strategies.Strategy{Nodes: 1, New: func([]*redis.Client, string, strategies.Options) strategies.Lock { return askedBy(ask(&ledger{})) }})
+	}
+	for name, ask := range map[string]func(asker) func() bool{
+		"plain":   func(a asker) func() bool { return a.bad },
+		"generic": func(a asker) func() bool { return askerOf[bool](a).bad },
+	} {
+		_, err := find(ask)
+		if err == nil || !errors.Is(err, outside.ErrNoSource) || !strings.Contains(err.Error(), ".bad is a method of an interface as a value") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -1,6 +1,10 @@
 package outside
 
-import "strings"
+import (
+	"go/types"
+	"slices"
+	"strings"
+)
 
 // What to do instead of each kind of thing.
 const (
@@ -116,7 +120,8 @@ func reading(pkg, name string) bool {
 	case "fmt":
 		return !strings.Contains(name, "can") // Scan, Sscanf
 	case "strings", "bytes":
-		return !strings.HasPrefix(name, "Write") && !strings.HasPrefix(name, "Read") && !strings.HasPrefix(name, "Reset") && name != "Grow" && name != "Next" && name != "Truncate"
+		return !strings.HasPrefix(name, "Write") && !strings.HasPrefix(name, "Read") && !strings.HasPrefix(name, "Reset") && name != "Grow" && name != "Next" && name != "Truncate" &&
+			name != "Seek" && !strings.HasPrefix(name, "Unread")
 	case "encoding/json", "encoding/xml", "encoding/gob":
 		return strings.HasPrefix(name, "Marshal")
 	case "encoding/binary", "encoding/base32", "encoding/base64", "encoding/hex":
@@ -128,12 +133,48 @@ func reading(pkg, name string) bool {
 	case "maps":
 		return name != "Copy" && name != "DeleteFunc" && name != "Insert"
 	case "reflect":
-		return !strings.Contains(name, "Set")
+		return !strings.Contains(name, "Set") && !slices.Contains([]string{"Copy", "Clear", "Send", "TrySend", "Recv", "TryRecv", "Next", "Reset"}, name)
 	}
 	if pkg == goRedis {
 		return name != "AddHook" && name != "RegisterPushNotificationHandler"
 	}
 	return readers[pkg] || ours(pkg)
+}
+
+// fills returns which of its arguments a function changes that only reads the others, counted with its receiver, and
+// whether that is a writer.
+func fills(pkg, name string) (arg int, writer, is bool) {
+	switch pkg {
+	case "errors":
+		return 1, false, name == "As"
+	case "unicode/utf8":
+		return 0, false, name == "EncodeRune"
+	case "fmt":
+		return 0, true, strings.HasPrefix(name, "Fprint")
+	case "encoding/binary":
+		return 0, true, name == "Write"
+	case "text/template", "html/template":
+		return 1, true, strings.HasPrefix(name, "Execute")
+	}
+	return 0, false, false
+}
+
+// remembers reports whether a writer of Go's own keeps what is written, for whoever has it to read. Others go to logs and
+// connections; those of the lock's own are called.
+func remembers(t types.Type) bool {
+	if p, is := t.(*types.Pointer); is {
+		t = p.Elem()
+	}
+	named, is := t.(*types.Named)
+	if !is || named.Obj().Pkg() == nil {
+		return false
+	}
+	switch path := named.Obj().Pkg().Path(); path {
+	case "bytes", "strings", "bufio", "hash":
+		return true
+	default:
+		return strings.HasPrefix(path, "hash/")
+	}
 }
 
 func words(text string) map[string]bool {
