@@ -116,6 +116,9 @@ func TestNothingIsCutBelowTheList(t *testing.T) {
 	} {
 		a, rows := tuitest.Open(t, 80, 24, app, p, nil), 0
 		for i, it := range p.Items {
+			if i%4 != 0 && !testenv.CI() {
+				continue
+			}
 			p.At = i
 			v := a.View()
 			_, below, found := strings.Cut(v, "\n   "+it.Name+": ")

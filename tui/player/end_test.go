@@ -609,8 +609,8 @@ func TestHoldersAreOneKeyAway(t *testing.T) {
 
 // A run that plays stops while a page covers it, whichever, and says so when that is closed; while it plays, the first key of the footer stops it.
 func TestPlayStopsUnderAPage(t *testing.T) {
+	app := tuitest.RealApp(screen.NewLibrary(), tuitest.PlainTheme(false))
 	for _, page := range []string{"?", "f", "x"} {
-		app := tuitest.RealApp(screen.NewLibrary(), tuitest.PlainTheme(false))
 		p := Open(app, screen.PlayMsg{Strategy: app.Library.Strategy("naive-del"), Scenario: app.Library.Named("late-release"), Playing: true})
 		a := tuitest.Open(t, 80, 24, app, p, nil)
 		a.Fire()

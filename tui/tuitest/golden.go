@@ -13,6 +13,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/muesli/termenv"
 
+	_ "lockstep/sim/testenv" // for its garbage collector
 	"lockstep/tui/draw"
 )
 
