@@ -137,6 +137,7 @@ func TestSeeds(t *testing.T) {
 // A schedule is all there is to a run: parsed and replayed it gives the same
 // events, and, since it came from a built-in script, the same narration.
 func TestReplay(t *testing.T) {
+	testenv.LongRaced(t) // TestConcurrentRuns is short
 	every := 8 // of each strategy and each scenario; in CI all
 	if testenv.CI() {
 		every = 1
