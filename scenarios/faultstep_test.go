@@ -76,7 +76,7 @@ func TestFaultsAsSteps(t *testing.T) {
 // Every kind of fault can be saved: in a built-in scenario's own run, which is written
 // and read again, or else where it can happen in a schedule that a search has found.
 func TestFaultsAreSaved(t *testing.T) {
-	testenv.LongRaced(t)
+	testenv.Long(t) // TestCounterexamplesAsScenarios is short
 	saved := map[string]bool{}
 	for _, s := range All() {
 		for _, lock := range []string{"naive-del", "getset-expired", "setpx-lua", "setpx-wait", "redlock", "watchdog"} {

@@ -22,7 +22,7 @@ func brief(b *explore.Bounds) { b.Cycles, b.Faults = 1, explore.Budget{explore.P
 // TestPythonsTokensDiffer: whatever a lock in Python makes its tokens of, two processes have
 // different ones, and one process the same each time that it is run.
 func TestPythonsTokensDiffer(t *testing.T) {
-	testenv.LongRaced(t)
+	testenv.Long(t) // TestPHPsTokensDiffer is short
 	t.Parallel()
 	for _, name := range []string{"secrets", "random", "system", "pid", "made"} {
 		t.Run(name, func(t *testing.T) {
@@ -63,7 +63,7 @@ func TestPythonRefuses(t *testing.T) {
 
 // TestPythonWaits: a lock waits as long in the world, by whatever means it does.
 func TestPythonWaits(t *testing.T) {
-	testenv.LongRaced(t)
+	testenv.Long(t) // TestPHPWaits is short
 	t.Parallel()
 	sameStates(t, "sleeps", []string{"polls", "polls-edges", "selects", "waits", "waits-for-lock"}, func(t *testing.T, name string) int64 {
 		return search(t, withHabit(t, name), brief, nil).States

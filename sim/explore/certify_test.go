@@ -106,6 +106,7 @@ func small(t *testing.T, name string) Bounds {
 // TestCertificateIsRefuted: a certificate fails that lacks a situation, has another one in its
 // place, or doesn't say what code depends on.
 func TestCertificateIsRefuted(t *testing.T) {
+	testenv.Long(t) // TestForged of the certificates, and TestCheck of the command line, are short
 	b, whole := certificateOfSmall(t)
 	rng := rand.New(rand.NewPCG(testenv.Seed(t), 1))
 	for i, c := range []struct {
@@ -332,6 +333,7 @@ func (l orderly) Acquire(ctx context.Context) (*strategies.Lease, error) {
 // version of the lock. Each of these edits would let a set of situations of a broken lock pass:
 // with a record that the lock never stores, nothing is a foreign release.
 func TestCertificateIsOfNoOtherClients(t *testing.T) {
+	testenv.Long(t) // as TestCertificateIsRefuted
 	b, c := certificateOfSmall(t)
 	for _, edit := range []struct{ from, to, why string }{
 		{"draws=true", "draws=true,record=nothing", `takes "nothing" for the lock's record, which is "lock"`},

@@ -47,6 +47,7 @@ const smallRoom = 40_000
 
 // TestOnDisk: a search on disk has the result that it has in memory, and leaves nothing.
 func TestOnDisk(t *testing.T) {
+	testenv.Long(t) // TestKilledOnDisk is short
 	t.Parallel()
 	for i, name := range diskSearches {
 		if i > 0 && !testenv.Whole() { // for time
@@ -143,6 +144,7 @@ func TestEveryBoundIsClaimed(t *testing.T) {
 // TestOtherBuild: a search that another build has left is refused, for its ids may stand for
 // other states, and its directory stays as it is.
 func TestOtherBuild(t *testing.T) {
+	testenv.Long(t) // TestOtherBounds is short
 	dir, b := cutOff(t)
 	mine, err := disk.Program()
 	if err != nil {

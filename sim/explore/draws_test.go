@@ -113,6 +113,7 @@ func TestDrawsDecideLater(t *testing.T) {
 
 // TestHarmlessDraws: a jitter changes no verdict, and adds no more sleeps than three.
 func TestHarmlessDraws(t *testing.T) {
+	testenv.Long(t) // TestDrawsAreChosen is short
 	s := drawer(300*time.Millisecond, func(ctx context.Context, m *mutant, n time.Duration) error { return m.Clock.Sleep(ctx, n) })
 	r, err := searchDefaults(t, s, func(b *Bounds) { b.Cycles = 1 })
 	if err != nil || !r.Holds(trace.DG) || !r.Holds(trace.FR) || !r.Holds(trace.PD) {

@@ -118,6 +118,7 @@ func TestThreadsAreUncertified(t *testing.T) {
 // end. What two or three clients violate is violated, and what the environment alone can do
 // isn't decided.
 func TestClosesWithAnyClients(t *testing.T) {
+	testenv.Long(t) // TestCloses is short
 	for name, want := range map[string]string{
 		"setpx-lua":    "holds for every schedule of any number of clients",
 		"setpx-delex":  "holds for every schedule of any number of clients",
@@ -127,7 +128,7 @@ func TestClosesWithAnyClients(t *testing.T) {
 		"fixed-value":  "violated (DG, FR)",
 		"setnx-expire": "violated (DG, FR, PD)",
 	} {
-		short := name == "setpx-lua" || testenv.CI() && (name == "setpx-watch" || name == "get-then-del")
+		short := name == "setpx-lua" || name == "setpx-watch" || name == "get-then-del"
 		if testenv.Raced && name != "setpx-lua" || !testenv.Whole() && !short {
 			continue
 		}

@@ -68,6 +68,9 @@ func TestFaithfulWidely(t *testing.T) {
 	for i, s := range strategies.All() {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
+			if i%4 != 0 {
+				testenv.Long(t)
+			}
 			draws := 1
 			if testenv.Whole() && !testenv.Raced {
 				draws = 24

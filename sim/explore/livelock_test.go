@@ -232,6 +232,7 @@ func TestLivelocks(t *testing.T) {
 // TestLivelocksOfTheCatalogue: the same for locks of the catalogue, with a delay of a third of their
 // TTL between two tries. Of Redlock without its clock, two clients split the votes of two servers.
 func TestLivelocksOfTheCatalogue(t *testing.T) {
+	testenv.Long(t) // TestLivelocks is short
 	for _, tc := range []struct {
 		name  string
 		nodes int
@@ -250,7 +251,7 @@ func TestLivelocksOfTheCatalogue(t *testing.T) {
 		{"redlock-no-elapsed", 3, false, HoldsAlways, 4 * time.Millisecond},
 	} {
 		alike := tc.crash && tc.name != "setpx-lua" && tc.name != "setnx-expire" // it repeats what setpx-lua shows
-		if !testenv.Whole() && alike || !testenv.CI() && (tc.crash != (tc.name == "setpx-lua") || tc.nodes == 3) {
+		if !testenv.Whole() && alike {
 			continue
 		}
 		delay := 4 * time.Millisecond
@@ -285,6 +286,7 @@ func TestLivelocksOfTheCatalogue(t *testing.T) {
 // TestLivelocksOffTheGrid: where a record lives for 3 ms, and all else takes a multiple of 4, time goes on
 // by single milliseconds, and the wait is as in the engine's own graph.
 func TestLivelocksOffTheGrid(t *testing.T) {
+	testenv.Long(t) // TestLivelocks is short
 	const delay = 4 * time.Millisecond
 	lock := keen(1, delay, func(l *keenLock) {
 		l.late = func(ctx context.Context, l *keenLock, token string) error {

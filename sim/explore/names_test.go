@@ -184,6 +184,7 @@ func TestNamesMatterWithinBounds(t *testing.T) {
 
 // TestNamesMatterLate: so does a search of a lock that looks into tokens only where few histories come to.
 func TestNamesMatterLate(t *testing.T) {
+	testenv.Long(t) // TestNamesMatter is short
 	s := tokenStrategy(tokenLock{marks: true, refused: func(l *tokenLock, mine string) error {
 		if l.lost {
 			return takeOverOfTheSameEnd(l, mine)

@@ -147,6 +147,7 @@ func TestRecordOnSeveralServers(t *testing.T) {
 
 // TestRecordRefused: the search says why it can't tell the lock's record, and what to do.
 func TestRecordRefused(t *testing.T) {
+	testenv.Long(t) // TestRecordUnderAnotherName is short
 	beside := func(key func(*mutant, *strategies.Lease) string, release bool) mutant {
 		m := rightMutant()
 		m.acquire = func(ctx context.Context, m *mutant) (*strategies.Lease, error) {

@@ -389,7 +389,7 @@ func TestWaits(t *testing.T) {
 			t.Parallel()
 			b := Bounds{Strategy: c.lock, Clients: 2, Cycles: c.cycles, TTL: 12 * time.Second, Faults: c.faults}
 			switch name {
-			case "notified, pauses", "across cycles", "subscribe, pauses", "subscribe, lost":
+			case "notified, pauses", "across cycles", "subscribe, pauses", "subscribe, lost", "notified", "a message for a grant":
 				testenv.Long(t)
 			}
 			if testenv.Whole() {
@@ -416,6 +416,7 @@ func TestWaits(t *testing.T) {
 // TestBruteForceWaits is TestBruteForce for locks that wait for messages, or at their servers. If the token of a
 // turnstile is lost the walk finds UA, for which a search doesn't look.
 func TestBruteForceWaits(t *testing.T) {
+	testenv.Long(t) // TestFaithfulWaits is short
 	t.Parallel()
 	for name, c := range map[string]struct {
 		lock   strategies.Strategy
@@ -430,9 +431,6 @@ func TestBruteForceWaits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, k := range c.faults {
-				if !testenv.CI() && (k != Pause || name == "notified") {
-					continue
-				}
 				b := Bounds{Strategy: c.lock, Clients: 2, Cycles: 1, TTL: 12 * time.Second, Switches: 2}
 				b.Faults[k] = 1
 				bruteForceAgrees(t, b)

@@ -289,6 +289,7 @@ func (c *captured) kept() bool  { return c.had() }
 // TestHiddenMemory: a lock that remembers something where no look at its fields can find it is
 // searched without joining its histories, or refused.
 func TestHiddenMemory(t *testing.T) {
+	testenv.Long(t) // TestFieldsCount is short
 	for name, remembers := range map[string]func() memory{
 		"captured":    func() memory { return newCaptured() },
 		"the package": func() memory { return &registered{new(int)} },
@@ -357,6 +358,7 @@ func TestHooksEnd(t *testing.T) {
 // TestCopiesOfEarlierRequests: a lock whose process has one token for all cycles loses its second grant to a copy of the
 // first release, within bounds and without.
 func TestCopiesOfEarlierRequests(t *testing.T) {
+	testenv.Long(t) // TestCopiesOutliveClients is short
 	s := custom("one-token", "", steps{
 		acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
 			sent := l.Clock.Monotonic()
@@ -378,9 +380,6 @@ func TestCopiesOfEarlierRequests(t *testing.T) {
 		2:           {explore.Pause: 1, explore.Duplicate: 1},
 		explore.Any: {explore.Pause: explore.Any, explore.Duplicate: 1},
 	} {
-		if cycles == 2 && !testenv.CI() {
-			continue // for time
-		}
 		b.Cycles, b.Faults = cycles, faults
 		r, err := explore.Run(context.Background(), b, explore.Options{})
 		if err != nil {

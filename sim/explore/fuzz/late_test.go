@@ -136,6 +136,7 @@ func TestDeadOnesRequests(t *testing.T) {
 // TestTokensStoredLate: a client isn't done with its token because what it sends would leave an empty server as it is.
 // Here the record is stored where there is a seed alone, and a copy of the client's cleanup arrives after that.
 func TestTokensStoredLate(t *testing.T) {
+	testenv.Long(t) // TestFieldsCount is short
 	seeded := redis.NewScript(`if redis.call("EXISTS", KEYS[2]) == 1 and redis.call("SET", KEYS[1], ARGV[1], "NX", "PX", ARGV[2]) then return 1 end return 0`)
 	s := custom("cleans-first", "", steps{
 		acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {

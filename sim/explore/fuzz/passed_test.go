@@ -88,6 +88,7 @@ var passing = []struct {
 // TestPassedReadingsAreFound: where a client passes its reading on, and a server decides by it, the
 // search finds the instants. One client is paused for six to nine seconds.
 func TestPassedReadingsAreFound(t *testing.T) {
+	testenv.Long(t) // TestAgesAreFound is short
 	for i, p := range passing {
 		if !testenv.Some(i, 4) {
 			continue

@@ -117,6 +117,7 @@ var stored = []*subject{
 }
 
 func TestStoredSpansAreFound(t *testing.T) {
+	testenv.Long(t) // TestMeasuredSpans is short
 	for i, s := range stored {
 		if !testenv.Some(i+5, 6) { // the quickest
 			continue
