@@ -277,16 +277,6 @@ func TestMatrixForms(t *testing.T) {
 	}
 }
 
-func BenchmarkMatrix(b *testing.B) {
-	for b.Loop() {
-		for _, c := range scenarios.Matrix(1) {
-			if c.Err != nil {
-				b.Fatal(c.Err)
-			}
-		}
-	}
-}
-
 // What the author of a file expects is compared with what came of it.
 func TestExpectationOfAFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "own.yaml")
