@@ -293,8 +293,20 @@ func TestCheckNowOfOneInstant(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, _, _ := run(t, "", "check", script)
-	if want := `:8: this question says "now"; it is asked at 2ms, before what happens in that instant, while its answer is about the moment after that. `; !strings.Contains(out, want) {
+	if want := `:8: this question says "now"; it is asked at 2ms, and something happens in that instant before its answer. `; !strings.Contains(out, want) {
 		t.Errorf("not %q in\n%s", want, out)
+	}
+}
+
+// A client that wants the lock and whose command isn't sent has not asked.
+func TestCheckSaysThatNothingIsSent(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "my.yaml")
+	const text = "title: x\nscript:\n  - say: A comes.\n  - run: A\n    to: before acquire first\n  - ask: Who has the lock now?\n    answer: holders\n  - run: all\nexpect:\n  - {verdict: ok, under: [setpx-lua]}\n"
+	if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, errs, _ := run(t, "", "check", script); !strings.Contains(out, " By then: A wants the lock; nothing is sent yet.\n") {
+		t.Error(out, errs)
 	}
 }
 
@@ -423,9 +435,56 @@ expect:
 		t.Fatal(err)
 	}
 	out, errs, _ := run(t, "", "check", script)
-	for _, want := range []string{":10: asked on slide 1, before the screen gives it away; the answer is A's record, as of 1.002s.\n", ":14: asked on slide 3, before the screen gives it away; the answer is nothing goes wrong.\n", ":19: \"B is refused.\"\n"} {
+	for _, want := range []string{":10: slide 1 (answer: A's record, as of 1.002s)\n", ":14: slide 3 (answer: nothing goes wrong)\n", ":19: \"B is refused.\"\n"} {
 		if strings.Count(out, script+want)+strings.Count(out, want) == 0 {
 			t.Errorf("no %q in\n%s%s", want, out, errs)
+		}
+	}
+}
+
+// Of a playlist, the slides are those of its presentation: a question that an earlier run has settled is asked no more, and has no slide. Of two that
+// are asked in another order than they are written, both are listed.
+func TestCheckCountsThePlaylistsSlides(t *testing.T) {
+	dir := t.TempDir()
+	const own = `title: t
+setup:
+  clients: [A, B]
+script:
+  - say: A comes.
+  - run: A
+    to: work
+  - ask: Whose record is it?
+    answer: record
+  - pause: A
+  - until: 15s
+  - say: B comes.
+  - run: B
+    within: 5s
+  - ask: Whose record is it then?
+    answer: record
+  - resume: A
+  - run: [A, B]
+  - say: Half a minute later.
+  - until: 45s
+  - ask: And whose record at last?
+    answer: record
+  - ask: How bad is it?
+    answer: verdict
+`
+	for name, text := range map[string]string{"own.yaml": own, "talk.txt": "setnx own.yaml\nsetpx-lua own.yaml\n", "alone.txt": "setpx-lua own.yaml\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string][]string{
+		"alone.txt": {"own.yaml:21: slide 7, after ", "own.yaml:23: slide 4 (answer: an update is lost, or stored too late)\n"},
+		"talk.txt":  {"own.yaml:23: under setnx slide 6 (answer: nothing goes wrong); under setpx-lua slide 3 (answer: an update is lost, or stored too late)\n"},
+	} {
+		out, errs, _ := run(t, "", "check", filepath.Join(dir, name))
+		for _, w := range want {
+			if !strings.Contains(out, w) {
+				t.Errorf("%s: no %q in\n%s%s", name, w, out, errs)
+			}
 		}
 	}
 }
@@ -592,7 +651,7 @@ expect:
 	if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	const want = ":11: under setpx-lua asked on slide 1, before the screen gives it away; the answer is no client's record, as of 10.002s.\n"
+	const want = ":11: under setpx-lua slide 1 (answer: no client's record, as of 10.002s)\n"
 	if out, errs, _ := run(t, "", "check", script); !strings.Contains(out, script+want) {
 		t.Errorf("no %q in\n%s%s", want, out, errs)
 	}

@@ -47,8 +47,13 @@ var deeds = map[trace.Kind]string{
 
 // lastDone is the last thing that has happened between two positions.
 func lastDone(run *timeline.Timeline, from, to int) string {
+	sent := map[int]bool{} // by client, whether a command of its has come after the event at hand
 	for pos := to; pos > from; pos-- {
 		switch e := run.Event(pos); {
+		case e.Kind == trace.KindSend && e.Client != trace.None:
+			sent[e.Client] = true
+		case e.Kind == trace.KindAcquire && e.Client != trace.None && !sent[e.Client]:
+			return run.Clients[e.Client] + " wants the lock; nothing is sent yet"
 		case e.Kind == trace.KindFailover:
 			return "a replica has taken over"
 		case (e.Kind == trace.KindExpire || e.Kind == trace.KindEvict) && slices.ContainsFunc(e.Changes, func(c trace.Change) bool { return c.Key == run.Key }):
@@ -68,7 +73,7 @@ func advise(all []late) (lines []string) {
 		all = slices.DeleteFunc(all, func(l late) bool { return l.where == first.where })
 		instants, done := sayingsOf(of, func(l *late) (lock, text string) {
 			if l.asked == l.answered {
-				return l.lock, fmt.Sprintf("it is asked at %s, before what happens in that instant, while its answer is about the moment after that", trace.Brief(l.asked))
+				return l.lock, fmt.Sprintf("it is asked at %s, and something happens in that instant before its answer", trace.Brief(l.asked))
 			}
 			return l.lock, fmt.Sprintf("it is asked at %s, while its answer is about %s", trace.Brief(l.asked), trace.Brief(l.answered))
 		}), sayingsOf(of, func(l *late) (lock, text string) { return l.lock, either(l.done, "nothing has happened") })
@@ -79,45 +84,72 @@ func advise(all []late) (lines []string) {
 	return lines
 }
 
-// moved is a question of a script that a class is asked earlier than it is written, as what is on the screen by its place would answer it: before
-// words above it or, one for the verdict, before steps. Under a lock under which it has its place it says nothing.
+// moved is a question of a script that a class is asked elsewhere than it is written: earlier, as what is on the screen by its place would answer it,
+// be that words above it or, for the verdict, steps; or after one that stands below it. Under a lock under which it has its place it says nothing.
 type moved struct {
 	where, lock     string
 	asked, answered string
 }
 
-// movedOf has the questions of a run, and says of those that are asked earlier, or of another instant than that of their place.
-func movedOf(s *scenarios.Scenario, t *trace.Trace) (all []moved) {
+// movedOf has the questions of a run, and says of those that are asked earlier, in another order than they are written, or of another instant than
+// that of their place. Those that runs before have settled aren't asked.
+func movedOf(s *scenarios.Scenario, t *trace.Trace, settled []timeline.Question) (all []moved) {
 	run := timeline.New(t)
 	asks := quiz.Of(run)
 	asks.Stay()
 	asks.OnlyScript()
+	asks.Leave(settled)
 	for _, n := range t.Notes {
 		if n.Kind != trace.NoteAsk {
 			continue
 		}
-		all = append(all, moved{where: s.NoteAt(n.Index), lock: t.Strategy})
-		at := slices.IndexFunc(asks.All(), func(q timeline.Question) bool { return q.Note == n.Index })
-		if at < 0 {
-			continue
-		}
-		q := asks.All()[at]
-		if slices.ContainsFunc(t.Notes, func(n trace.Note) bool {
-			says, verdict := n.Kind == trace.NoteSay && n.Index < q.Note, n.Index == q.Note && n.About == "verdict"
-			otherwise := n.Kind == trace.NoteAsk && n.Index == q.Note && q.Moment > 0 && n.At != q.Moment // asked of an earlier instant
-			return (says || verdict) && run.Before(n.Seq) > q.Pos || otherwise
-		}) {
-			slide, _ := asks.Slides(q.Pos)
-			for _, o := range asks.All() {
-				if o.Until == q.Pos || o.Pos == q.Pos && o.Note < q.Note { // each has a slide of its own, before this one's
-					slide++
+		m := moved{where: s.NoteAt(n.Index), lock: t.Strategy}
+		if at := slices.IndexFunc(asks.All(), func(q timeline.Question) bool { return q.Note == n.Index }); at >= 0 {
+			q := asks.All()[at]
+			if before := overtaking(asks, &q); before != nil || early(run, &q) || overtakes(asks, &q) {
+				m.asked, m.answered = fmt.Sprintf("slide %d", slideOf(asks, &q)), answerOf(&q)
+				if before != nil {
+					m.asked += ", after " + s.NoteAt(before.Note)
 				}
 			}
-			m := &all[len(all)-1]
-			m.asked, m.answered = fmt.Sprintf("asked on slide %d", slide), answerOf(&q)
 		}
+		all = append(all, m)
 	}
 	return all
+}
+
+// early reports whether a question is asked before words above it or, one for the verdict, before steps, or of an earlier instant.
+func early(run *timeline.Timeline, q *timeline.Question) bool {
+	return slices.ContainsFunc(run.Notes, func(n trace.Note) bool {
+		says, verdict := n.Kind == trace.NoteSay && n.Index < q.Note, n.Index == q.Note && n.About == "verdict"
+		otherwise := n.Kind == trace.NoteAsk && n.Index == q.Note && q.Moment > 0 && n.At != q.Moment
+		return (says || verdict) && run.Before(n.Seq) > q.Pos || otherwise
+	})
+}
+
+// overtaking is the first question that stands below another one and is asked before it, or nil.
+func overtaking(asks *quiz.Quiz, q *timeline.Question) *timeline.Question {
+	all := asks.All()
+	if at := slices.IndexFunc(all, func(o timeline.Question) bool { return o.Note > q.Note && o.Pos < q.Pos }); at >= 0 {
+		return &all[at]
+	}
+	return nil
+}
+
+// overtakes reports whether a question is asked before one that stands above it.
+func overtakes(asks *quiz.Quiz, q *timeline.Question) bool {
+	return slices.ContainsFunc(asks.All(), func(o timeline.Question) bool { return o.Note < q.Note && o.Pos > q.Pos })
+}
+
+// slideOf is the slide on which a question is asked.
+func slideOf(asks *quiz.Quiz, q *timeline.Question) int {
+	slide, _ := asks.Slides(q.Pos)
+	for _, o := range asks.All() {
+		if o.Until == q.Pos || o.Pos == q.Pos && o.Note < q.Note { // each has a slide of its own, before this one's
+			slide++
+		}
+	}
+	return slide
 }
 
 // answerOf is a question's answer, with the instant of which it is asked, for its author to see whether that is the one that he means.
@@ -129,24 +161,25 @@ func answerOf(q *timeline.Question) string {
 	return answer
 }
 
-// earlier says of each question that is asked before its place where that is, so that its author isn't surprised in front of a class; and
-// under which locks, unless it is under all.
-func earlier(all []moved) (lines []string) {
+// elsewhere lists the questions that are asked elsewhere than at their place, with the slide, so that their author isn't surprised in front of a
+// class; and under which locks, unless it is under all. That is no note: there is nothing to change.
+func elsewhere(all []moved) (text string) {
 	for len(all) > 0 {
 		first := all[0]
 		other := func(m moved) bool { return m.where != first.where }
 		of := slices.DeleteFunc(slices.Clone(all), other)
 		all = slices.DeleteFunc(all, func(m moved) bool { return !other(m) })
-		early := slices.DeleteFunc(slices.Clone(of), func(m moved) bool { return m.asked == "" })
-		if len(early) == 0 {
+		asked := slices.DeleteFunc(slices.Clone(of), func(m moved) bool { return m.asked == "" })
+		if len(asked) == 0 {
 			continue
 		}
-		said := sayingsOf(early, func(m *moved) (lock, text string) {
-			return m.lock, m.asked + ", before the screen gives it away; the answer is " + m.answered
-		})
-		lines = append(lines, first.where+": "+said.text(len(early) == len(of))+".")
+		said := sayingsOf(asked, func(m *moved) (lock, text string) { return m.lock, m.asked + " (answer: " + m.answered + ")" })
+		text += "    " + first.where + ": " + said.text(len(asked) == len(of)) + "\n"
 	}
-	return lines
+	if text == "" {
+		return ""
+	}
+	return "  questions that are not asked where they stand, as the screen would tell their answers there:\n" + text
 }
 
 // saying is something that is said of locks.

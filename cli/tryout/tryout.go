@@ -149,24 +149,24 @@ func Playlist(out io.Writer, path string, listed Listed) (inOrder bool, err erro
 	}
 	said, wrong := fmt.Sprintf("%s: %s%d to present\n", path, title, len(list.Showings)), faults{}
 	var asked []late
-	var early []moved
+	var moves []moved
 	var words []passage
 	before := map[string][]timeline.Question{} // of the runs of each script
 	for _, s := range list.Showings {
-		c, err := came(s.Scenario, s.Strategy, s.Strategy.Name+" "+s.Scenario.Name)
+		c, err := came(s.Scenario, s.Strategy, s.Strategy.Name+" "+s.Scenario.Name, before[s.Scenario.Name])
 		if err != nil {
 			return false, err
 		}
 		said += c.text + notes(notAgain(s.Scenario, c.questions, before[s.Scenario.Name]), "    ")
 		wrong.add(c.wrong)
 		before[s.Scenario.Name] = append(before[s.Scenario.Name], c.questions...)
-		asked, early = append(asked, c.asked...), append(early, c.moved...)
+		asked, moves = append(asked, c.asked...), append(moves, c.moved...)
 		words = append(words, c.words...)
 		if c.wrong.unmet > 0 {
 			said += fmt.Sprintf("    lockstep check %s prints the lines that expect what came\n", s.Scenario.Name)
 		}
 	}
-	_, err = io.WriteString(out, said+notes(advise(asked), "  ")+notes(earlier(early), "  ")+compared(words, listed)+wrong.String())
+	_, err = io.WriteString(out, said+notes(advise(asked), "  ")+elsewhere(moves)+compared(words, listed)+wrong.String())
 	return wrong == faults{}, err
 }
 
@@ -194,7 +194,7 @@ func Script(out io.Writer, name string, listed Listed) (inOrder bool, err error)
 func try(s *scenarios.Scenario, listed Listed) (text string, wrong faults, err error) {
 	text = fmt.Sprintf("%s: %q\n", s.Name, s.Title)
 	var asked []late
-	var early []moved
+	var moves []moved
 	var words []passage
 	var all []entry
 	for _, name := range scenarios.StrategyNames() {
@@ -205,16 +205,16 @@ func try(s *scenarios.Scenario, listed Listed) (text string, wrong faults, err e
 		if err != nil {
 			return "", wrong, err
 		}
-		c, err := came(s, st, name)
+		c, err := came(s, st, name, nil)
 		if err != nil {
 			return "", wrong, err
 		}
 		text, all = text+c.text, append(all, entryOf(s, name, c.verdict))
 		wrong.add(c.wrong)
-		asked, early = append(asked, c.asked...), append(early, c.moved...)
+		asked, moves = append(asked, c.asked...), append(moves, c.moved...)
 		words = append(words, c.words...)
 	}
-	text += notes(advise(asked), "  ") + notes(earlier(early), "  ") + compared(words, listed)
+	text += notes(advise(asked), "  ") + elsewhere(moves) + compared(words, listed)
 	if len(all) == 0 {
 		text += fmt.Sprintf("  can be run. It expects nothing of any lock, so there is nothing to compare: lockstep run LOCK %s --plain shows what comes of one.\n", s.Name)
 		if lines := expectable(s); lines != "" {
@@ -240,15 +240,15 @@ type outcome struct {
 	text    string
 	wrong   faults
 	verdict trace.Verdict
-	moved   []moved   // the questions in it, with those that are asked before words above them
+	moved   []moved   // the questions in it, with those that are asked elsewhere than they stand
 	asked   []late    // the questions in it of which its author has to hear
 	words   []passage // of the script, with what happens after them
 
 	questions []timeline.Question // that the script asks
 }
 
-// came says what came of a run under a label, with the notes for the author of its script, and what those would miss to whom it is shown.
-func came(s *scenarios.Scenario, st strategies.Strategy, label string) (outcome, error) {
+// came says what came of a run under a label, after others that have settled questions, with the notes for the author of its script, and what those would miss to whom it is shown.
+func came(s *scenarios.Scenario, st strategies.Strategy, label string, settled []timeline.Question) (outcome, error) {
 	t, err := s.Run(st, 1)
 	if err != nil {
 		return outcome{}, err
@@ -299,7 +299,7 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string) (outcome,
 	if held {
 		verdict += "; but a step of the script may be why, and not the lock"
 	}
-	return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict) + warnings + notes(lines, "    "), wrong: wrong, verdict: t.Verdict(), asked: lates(s, t), moved: movedOf(s, t), words: passages(s, t), questions: ofScript(t)}, nil
+	return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict) + warnings + notes(lines, "    "), wrong: wrong, verdict: t.Verdict(), asked: lates(s, t), moved: movedOf(s, t, settled), words: passages(s, t), questions: ofScript(t)}, nil
 }
 
 // withstood says of a lock that has broken nothing where else it does: see [scenarios.Scenario.Elsewhere].
