@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -31,16 +32,33 @@ type Question struct {
 	Moment  time.Duration // of one of the script's, not about the verdict: the instant with which its text begins
 	Of      *trace.Event  // the command that its text names, of the moment after which it is asked, or nil
 
-	about string // of one of the script's: as its note has it
+	about string // of one of the script's: as its note has it; of one for the worst: verdict
 }
 
+// verdict is what a question for the worst that comes of a run is about.
+const verdict = "verdict"
+
+// Words with which a text of an author's says itself what else stands around it: that the worst is asked for, of the end, or of which moment.
+var (
+	namesWorst  = regexp.MustCompile(`(?i)\bworst\b`)
+	namesEnd    = regexp.MustCompile(`(?i)\b(in the end|at the end)\b`)
+	namesMoment = regexp.MustCompile(`(?i)\b(once|as soon as|by the time|right after)\b[^.?!]*\?`)
+)
+
+// ForVerdict reports whether the worst that comes of the run is asked for.
+func (q *Question) ForVerdict() bool { return q.about == verdict }
+
 // Worded is the text of a question, or what is said for it in a room, where the screen shows an instant: of a later one it says that
-// this is still to come.
+// this is still to come. It is left out where the author's words say which one it is: when that is may differ between the locks, and tell the answer.
 func (q *Question) Worded(text string, now time.Duration) string {
-	if rest, dated := strings.CutPrefix(text, "At "); dated && q.Moment > now {
-		return "Later, at " + rest
+	rest, dated := strings.CutPrefix(text, "At "+trace.Brief(q.Moment))
+	switch {
+	case !dated || q.Moment <= now:
+		return text
+	case namesMoment.MatchString(q.Then):
+		return "Later" + rest
 	}
-	return text
+	return "Later, at " + trace.Brief(q.Moment) + rest
 }
 
 // SettledBy reports whether a question of another run is the same one and has the same answer.
@@ -154,7 +172,7 @@ func (q *quiz) script(n *trace.Note) {
 	at := q.Before(n.Seq)
 	asked := Question{Pos: q.PreviousChapter(at), Until: at, Script: true, Note: n.Index, Then: n.Prose(), Said: at, At: n.At, about: n.About}
 	switch n.About {
-	case "verdict":
+	case verdict:
 		q.verdict(&asked)
 		return
 	case "record":
@@ -175,7 +193,7 @@ func (q *quiz) script(n *trace.Note) {
 
 // word words a question of the script that is about an instant: by that, and by what tells it apart from others where it is asked.
 func (q *quiz) word(asked *Question) {
-	if asked.about == "verdict" {
+	if asked.about == verdict {
 		return
 	}
 	text, after := q.moment(asked, asked.record())
@@ -252,7 +270,7 @@ func (q *quiz) verdict(asked *Question) {
 	at := asked.Said
 	q.worst(asked)
 	asked.Text = asked.Then
-	if q.Over(at) {
+	if q.Over(at) && !namesWorst.MatchString(asked.Then) && !namesEnd.MatchString(asked.Then) {
 		asked.Text = "In the end: " + asked.Then
 	}
 	asked.Pos = q.undecidedAt(at)
@@ -521,12 +539,18 @@ func (q *quiz) outcome(at int, text string) {
 	}
 }
 
+// Unbroken is why nothing goes wrong in a run.
+const Unbroken = "No property broke."
+
 // worst offers the worst that the run shows among all that can come of one. It is decided by the first violation of the worst
 // kind there is, or by one after which no client does anything, or else by the end of the run: up to there a worse one could
 // follow. Words that come later, and other questions, decide nothing.
 func (q *quiz) worst(asked *Question) {
-	asked.Choices, asked.Lead, asked.Right = outcomes[:], "At worst:", 0
-	asked.Until, asked.Why = q.Last(), "No property broke."
+	asked.about, asked.Choices, asked.Right = verdict, outcomes[:], 0
+	if !namesWorst.MatchString(asked.Text + asked.Then) {
+		asked.Lead = "At worst:"
+	}
+	asked.Until, asked.Why = q.Last(), Unbroken
 	for _, b := range q.Breaches {
 		n := int(b.Code.Harm())
 		if n > 0 && !slices.Contains(asked.Lesser, n) {

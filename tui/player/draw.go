@@ -199,7 +199,7 @@ func (p *Player) whereabouts(room int) draw.Line {
 			broken = draw.Line{pane.NamedSpan(all, draw.Either(p.Names, room-2, 0)), draw.Text("  ", draw.Plain)}
 		}
 		if p.Scrolls { // in a room's talk
-			chapter = draw.Line{draw.Text(p.Slide(), draw.Dim)}
+			chapter = draw.Line{draw.Text(p.quiz.Slide(p.Pos), draw.Dim)}
 		} else if at, n := p.quiz.Chapters(p.Pos); n > 0 {
 			chapter = draw.Line{draw.Text(fmt.Sprintf("chapter %d/%d ", at, n), draw.Dim)}
 		}

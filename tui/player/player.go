@@ -98,8 +98,8 @@ type Player struct {
 	Now   time.Duration // at the end of the run, where time has passed since its last event
 }
 
-// SettledHere are the questions whose answers have been on the screen.
-func (p *Player) SettledHere() []timeline.Question { return p.quiz.Settled() }
+// Quiz has the questions of the run at hand.
+func (p *Player) Quiz() *quiz.Quiz { return p.quiz }
 
 // Awaited reports whether there is no run yet, but one is to come.
 func (p *Player) Awaited() bool { return p.Run == nil && p.loading }

@@ -157,7 +157,7 @@ func (p *Present) drawHead(c *draw.Canvas, r draw.Rectangle) {
 	}
 	slide := ""
 	if p.Run != nil {
-		slide = p.Slide()
+		slide = p.Quiz().Slide(p.Pos)
 	}
 	n := max(r.W-draw.Width(slide), 0)
 	c.Text(r.X, r.Y, n, draw.Fit(" "+p.title, n-1, p.Theme.More), draw.Title)

@@ -114,6 +114,8 @@ func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 		return p.readOn(scrolled), screen.Outcome{}
 	case key.Matches(k, p.Keys.PageUp, p.Keys.Undo, p.Keys.Previous):
 		return p.goBack(), screen.Outcome{}
+	case key.Matches(k, p.Keys.Compare) && p.keepsVerdict():
+		p.Notice = "Comparing would tell the answer to the question that is open."
 	case key.Matches(k, p.Keys.Compare):
 		return p.Player.Update(k)
 	case p.Run != nil && key.Matches(k, p.Keys.Export):
@@ -171,10 +173,15 @@ func (p *Present) rehearse() {
 	case !p.rehearses:
 		p.Notice = "For the room: no notes for the script's author."
 	case p.Run != nil && slices.EqualFunc(without, p.Narration(longestTold, 0), func(a, b draw.Line) bool { return slices.Equal(a, b) }):
-		p.Notice = "Rehearsal: the script's notes for its author are marked ~; here are none." + hides
+		p.Notice = "Rehearsal: no notes (~) here; lockstep check may have some. " + p.Keys.Teach.Help().Key + " ends it."
 	default:
 		p.Notice = "Rehearsal: notes for the script's author, marked ~." + hides
 	}
+}
+
+// keepsVerdict reports whether a class is asked for the verdict, which the list of locks to compare with would tell.
+func (p *Present) keepsVerdict() bool {
+	return p.Run != nil && !p.rehearses && p.Quiz().AwaitsVerdict(p.Pos)
 }
 
 // site is the playlist as pages, with the versions of its scripts that there are.
@@ -242,7 +249,7 @@ func (p *Present) goBack() tea.Cmd {
 
 func (p *Present) show(at int) tea.Cmd {
 	if p.Run != nil {
-		p.settled[p.at] = p.SettledHere()
+		p.settled[p.at] = p.Quiz().Settled()
 	}
 	p.at, p.backward = at, false
 	p.Player = p.playerOf(p.App)
@@ -283,11 +290,12 @@ func (p *Present) FooterKeys() []key.Binding {
 	} else {
 		list = slices.Insert(list, len(list)-3, rehearsal)
 	}
-	if p.Run != nil {
-		if p.Remedy() != nil { // the words name the key
-			at := slices.IndexFunc(list, func(b key.Binding) bool { return b.Help().Key == k.Compare.Help().Key })
-			list = slices.Insert(slices.Delete(list, at, at+1), min(1, at), k.Compare)
-		}
+	at := slices.IndexFunc(list, func(b key.Binding) bool { return b.Help().Key == k.Compare.Help().Key })
+	switch {
+	case p.keepsVerdict():
+		list = slices.Delete(list, at, at+1)
+	case p.Run != nil && p.Remedy() != nil: // the words name the key
+		list = slices.Insert(slices.Delete(list, at, at+1), min(1, at), k.Compare)
 	}
 	return list
 }

@@ -65,6 +65,11 @@ func (z *Quiz) Settled() []timeline.Question {
 	return slices.DeleteFunc(slices.Clone(z.all), func(q timeline.Question) bool { return q.Until > z.seen })
 }
 
+// AwaitsVerdict reports whether the worst that comes of the run has been asked for at a position, and the answer has never been on the screen.
+func (z *Quiz) AwaitsVerdict(pos int) bool {
+	return slices.ContainsFunc(z.all, func(q timeline.Question) bool { return q.ForVerdict() && q.Pos <= pos && z.seen < q.Until })
+}
+
 // Leave leaves out the questions that were settled in another run by the same answer. One whose answer is another one here is asked: that
 // is what the two runs are compared for.
 func (z *Quiz) Leave(settled []timeline.Question) {

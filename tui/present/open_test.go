@@ -1,0 +1,61 @@
+package present
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/bubbles/key"
+
+	"lockstep/tui/tuitest"
+)
+
+// Where a class is asked for the verdict, the list of locks to compare with, which has theirs, would tell it. Its author's own "worst" is all that is said of
+// that, an instant that would tell an answer is left out, and that nothing goes wrong is said once.
+func TestOpenQuestionKeepsItsAnswer(t *testing.T) {
+	const talk = `title: Own
+script:
+  - say: A comes.
+  - run: A
+    to: work
+  - say: B comes.
+  - run: [A, B]
+  - ask: Whose record is there once B is through?
+    answer: record
+  - ask: What is the worst that comes of this?
+    answer: verdict
+`
+	a, p := openOwn(t, talk, "setpx-lua")
+	offered := func() bool {
+		return slices.ContainsFunc(p.FooterKeys(), func(b key.Binding) bool { return b.Help() == p.Keys.Compare.Help() })
+	}
+	if !offered() {
+		t.Error("comparing isn't offered where nothing is open")
+	}
+	a.PressUntil("enter", "? Question 2 of 2 here: What is the worst that comes of this?")
+	if v := tuitest.Unwrapped(a.View()); strings.Contains(v, "In the end") || strings.Contains(v, "At worst") {
+		t.Error(v)
+	}
+	if a.Press("c"); offered() || !strings.Contains(a.View(), "Comparing would tell the answer to the question that is open.") {
+		t.Errorf("offered %t:\n%s", offered(), a.View())
+	}
+	a.Press("pgup")
+	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, "Later: Whose record is there once B is through?") {
+		t.Error(v)
+	}
+	for p.Pos < p.Run.Last() {
+		a.Press("enter")
+	}
+	a.Press("enter")
+	if v := tuitest.Unwrapped(a.View()); strings.Count(strings.ToLower(v), "no property broke") != 1 || !offered() {
+		t.Errorf("offered %t:\n%s", offered(), v)
+	}
+}
+
+// The notice fits where the slide has no notes for its author.
+func TestRehearsalWithoutNotesFits(t *testing.T) {
+	a, _ := openOwn(t, "title: Own\nscript:\n  - say: A comes.\n  - run: A\n", "setpx-lua")
+	if a.Press("T"); !strings.Contains(a.View(), "Rehearsal: no notes (~) here; lockstep check may have some. T ends it. ") {
+		t.Error(a.View())
+	}
+}
