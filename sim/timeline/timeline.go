@@ -431,10 +431,16 @@ func (t *Timeline) Ended(pos int) bool {
 }
 
 // Over reports whether the story is over at a position: all that clients do after it is the probe's.
-func (t *Timeline) Over(pos int) bool {
-	return !slices.ContainsFunc(t.Events[pos:], func(e trace.Event) bool {
-		return e.Client != trace.None && !t.Probing(&e) && e.Kind != trace.KindStop && e.Kind != trace.KindDone
-	})
+func (t *Timeline) Over(pos int) bool { return pos >= t.StoryEnd() }
+
+// StoryEnd is the first position at which the story is over.
+func (t *Timeline) StoryEnd() int {
+	for pos := t.Last(); pos > 0; pos-- {
+		if e := t.Event(pos); e.Client != trace.None && !t.Probing(e) && e.Kind != trace.KindStop && e.Kind != trace.KindDone {
+			return pos
+		}
+	}
+	return 0
 }
 
 // Probing reports whether the event belongs to the probe, which comes after the

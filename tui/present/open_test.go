@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/charmbracelet/bubbles/key"
 
@@ -56,6 +57,20 @@ script:
 func TestRehearsalWithoutNotesFits(t *testing.T) {
 	a, _ := openOwn(t, "title: Own\nscript:\n  - say: A comes.\n  - run: A\n", "setpx-lua")
 	if a.Press("T"); !strings.Contains(a.View(), "Rehearsal: no notes (~) here; lockstep check may have some. T ends it. ") {
+		t.Error(a.View())
+	}
+}
+
+// What comes of the last steps has a slide, with the words that lead to it, before that on which the probe shows what has become of the lock.
+func TestStoryEndsBeforeTheProbe(t *testing.T) {
+	a, p := openOwn(t, "title: Own\nscript:\n  - say: A dies.\n  - run: A\n    to: after acquire first\n  - crash: A\n  - say: A minute later B comes.\n  - until: 63s\n  - run: B\n    for: 5s\n", "setnx")
+	for p.Run.Now(p.Pos) < 63*time.Second {
+		a.Press("enter")
+	}
+	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, "B is refused") || !strings.Contains(v, "A minute later B comes.") || strings.Contains(v, "PERMANENT") {
+		t.Error(v)
+	}
+	if a.Press("enter"); !strings.Contains(a.View(), "PERMANENT DEADLOCK") {
 		t.Error(a.View())
 	}
 }

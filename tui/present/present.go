@@ -114,10 +114,8 @@ func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 		return p.readOn(scrolled), screen.Outcome{}
 	case key.Matches(k, p.Keys.PageUp, p.Keys.Undo, p.Keys.Previous):
 		return p.goBack(), screen.Outcome{}
-	case key.Matches(k, p.Keys.Compare) && p.keepsVerdict():
-		p.Notice = "Comparing would tell the answer to the question that is open."
 	case key.Matches(k, p.Keys.Compare):
-		return p.Player.Update(k)
+		return p.compareWith(k)
 	case p.Run != nil && key.Matches(k, p.Keys.Export):
 		return nil, picker.ExportWith(p.App, p.Run.Trace, p.Player, &picker.Site{Name: "playlist", About: "pages with all runs of the playlist, in their order", Folder: "playlist", Files: p.site})
 	case key.Matches(k, p.Keys.Source):
@@ -177,6 +175,15 @@ func (p *Present) rehearse() {
 	default:
 		p.Notice = "Rehearsal: notes for the script's author, marked ~." + hides
 	}
+}
+
+// compareWith lists the locks to compare with, unless that would tell the answer to an open question.
+func (p *Present) compareWith(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
+	if p.keepsVerdict() {
+		p.Notice = "Comparing would tell the answer to the question that is open."
+		return nil, screen.Outcome{}
+	}
+	return p.Player.Update(k)
 }
 
 // keepsVerdict reports whether a class is asked for the verdict, which the list of locks to compare with would tell.

@@ -370,14 +370,17 @@ func (z *Quiz) Passed(pos int) *timeline.Question {
 	return nil
 }
 
-// Next is where one key goes on to, in every screen: to the next words, question, answer, violation or refusal (a client that is refused the lock is none: it may try often), and
-// else to the end.
+// Next is where one key goes on to, in every screen: to the next words, question, answer, violation or refusal (a client that is refused the lock is none: it may try often), in a
+// room to the end of the story that the probe follows, and else to the end.
 func (z *Quiz) Next(pos int) int {
 	to := z.ToViolation(pos, z.run.NextChapter(pos))
 	for at := z.run.NextRefusal(pos, to); at < to; at = z.run.NextRefusal(at, to) {
 		if !z.epilogue(at) {
 			to = at
 		}
+	}
+	if end := z.run.StoryEnd(); z.probed(end) && pos < end && end < to {
+		to = end
 	}
 	for i := range z.all {
 		q := &z.all[i]
@@ -389,6 +392,13 @@ func (z *Quiz) Next(pos int) int {
 		}
 	}
 	return to
+}
+
+// probed reports whether the probe shows a room a violation, after the end of the story, and the words that led to that end still stand there: what came of
+// its last steps is to be seen before that.
+func (z *Quiz) probed(end int) bool {
+	told := func(n trace.Note) bool { return n.Kind == trace.NoteSay && !z.run.Past(&n, end) }
+	return z.stays && slices.ContainsFunc(z.run.Said(end), told) && slices.ContainsFunc(z.run.Breaches, func(b timeline.Breach) bool { return b.Pos > end && z.run.Probing(z.run.Event(b.Pos)) })
 }
 
 // epilogue reports whether a failing release or extension comes after all words and the last violation: what there was to see has been seen.
