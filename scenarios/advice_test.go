@@ -351,7 +351,7 @@ func TestRunsOfAKindStandTogether(t *testing.T) {
 		for i := range rest.Shown {
 			r := &rest.Shown[i]
 			k := d.Kind(r)
-			if k.Class == advice.Unclassed || k.To == advice.Decisive != (harms(&d, r.Scenario, r.Strategy, r.Verdict) && (d.Enough || slices.Contains(r.Verdict, trace.LV))) {
+			if k.Class == advice.Unclassed || (k.To == advice.Decisive || k.To == advice.Uncounted) != (harms(&d, r.Scenario, r.Strategy, r.Verdict) && (d.Enough || slices.Contains(r.Verdict, trace.LV))) {
 				t.Errorf("%v: %s under %s is of the kind %v", a, r.Verdict, r.Scenario, k)
 			}
 			if last := len(kinds) - 1; last >= 0 && kinds[last] == k {
@@ -359,6 +359,15 @@ func TestRunsOfAKindStandTogether(t *testing.T) {
 			}
 			if slices.Contains(kinds, k) || len(kinds) > 0 && k.To < kinds[len(kinds)-1].To {
 				t.Errorf("%v: %v comes after %v", a, k, kinds)
+			}
+			happens, follows, _ := strings.Cut(k.Text(), "; ")
+			for _, other := range kinds {
+				if begins, to, _ := strings.Cut(other.Text(), "; "); begins == happens && to != follows {
+					t.Errorf("%v: %q and %q begin alike and come to different things", a, k.Text(), other.Text())
+				}
+			}
+			if k.To == advice.Covered != strings.HasSuffix(k.Text(), "; with the key, paid once") {
+				t.Errorf("%v: %v is told as %q", a, k, k.Text())
 			}
 			kinds = append(kinds, k)
 		}

@@ -111,10 +111,11 @@ type Kind struct {
 type Effect int
 
 const (
-	Decisive Effect = iota // the lock is enough as long as that doesn't happen
-	Covered                // two are at work, and with that which makes the lock enough the same work is done once
-	Accepted               // it costs work, which the answers accept
-	Refused                // it costs work, as the resource refuses what comes late
+	Decisive  Effect = iota // the lock is enough as long as that doesn't happen
+	Uncounted               // Decisive, as the counter of the lock's tokens is lost with its record
+	Covered                 // two are at work, and with that which makes the lock enough the same work is done once
+	Accepted                // it costs work, which the answers accept
+	Refused                 // it costs work, as the resource refuses what comes late
 )
 
 // compare has those first that decide.
@@ -124,11 +125,17 @@ func (k Kind) compare(other Kind) int {
 
 // Text says what happens in the runs of the kind, and what follows.
 func (k Kind) Text() string {
-	follows := map[Effect]string{Decisive: "rule it out", Covered: "with the key, paid once", Accepted: "it costs only work", Refused: "it costs only work"}[k.To]
-	if k.Class == Misuse {
+	happens := k.Class.Text()
+	follows := map[Effect]string{Decisive: "rule it out", Uncounted: "rule it out", Covered: "with the key, paid once", Accepted: "it costs only work", Refused: "it costs only work"}[k.To]
+	switch {
+	case k.Class == Misuse && k.To != Covered:
 		follows = "see that it isn't"
+	case k.Class == Loss && k.To == Uncounted: // both begin alike and come to the opposite, so each names the difference
+		happens = "a server loses record and counter of tokens"
+	case k.Class == Loss && k.To == Refused:
+		happens = "a server loses the record, not the counter of tokens"
 	}
-	return k.Class.Text() + "; " + follows
+	return happens + "; " + follows
 }
 
 // Kind is that of one of the runs of Elsewhere.
@@ -144,6 +151,8 @@ func (a *Advice) Kind(r *Run) Kind {
 		return Kind{class, Accepted}
 	case a.covers(r):
 		return Kind{class, Covered}
+	case class == Loss && a.Lock.Fences:
+		return Kind{class, Uncounted}
 	}
 	return Kind{class, Decisive}
 }
