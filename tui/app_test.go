@@ -144,6 +144,16 @@ func TestWaysThroughTheRooms(t *testing.T) {
 	}
 }
 
+// The list of levels looks the same wherever it was opened, so its footer says where esc leads from a game.
+func TestLevelsSayWhereEscLeads(t *testing.T) {
+	a := openApp(t, 80, 24, tuitest.PlainTheme(false), tuitest.Handmade)
+	for _, step := range []struct{ keys, want string }{{"3", "esc back"}, {"3", ""}, {"o", "esc level 3"}} {
+		if a.Press(step.keys); !strings.Contains(a.View(), step.want) {
+			t.Errorf("after %s there is no %q:\n%s", step.keys, step.want, a.View())
+		}
+	}
+}
+
 // Esc from a run that was named on the command line leads to its cell of the matrix, and from there to
 // the door.
 func TestEscFromTheCommandLine(t *testing.T) {

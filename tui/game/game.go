@@ -478,8 +478,9 @@ func (s *Game) Help() screen.Page {
 // Levels is the list of all levels, on top of the game that it opens them in.
 func (s *Game) Levels() screen.Screen {
 	l := levels.New(s.App)
+	l.Back = "the game" // elsewhere esc leads home from the list
 	if s.quest != nil && s.level != none {
-		l.At = s.level
+		l.At, l.Back = s.level, fmt.Sprintf("level %d", s.level+1)
 	}
 	l.Choose = func(i int) (tea.Cmd, screen.Outcome) {
 		if err := s.play(i); err != nil {

@@ -23,6 +23,7 @@ type Picker struct {
 	At      int                // the item at the cursor
 	Current int                // the item that is shown already, or -1
 	Verb    string             // what choosing does, for the footer; empty is "choose"
+	Back    string             // where esc leads, for the footer; empty is "back"
 	About   string             // for the help, if the badges are not verdicts
 	note    func(i int) string // what sets an item apart, told beside its number while the cursor is there; nil has none
 	wanted  tea.Cmd            // computes the badges
@@ -125,7 +126,7 @@ func (p *Picker) clicked(c screen.Click) (tea.Cmd, screen.Outcome) {
 // FooterKeys are the keys that work here, the most useful first.
 func (p *Picker) FooterKeys() []key.Binding {
 	move, choose := screen.Pair(p.Keys.Up, p.Keys.Down, "move"), screen.As(p.Keys.Enter, draw.Either(p.Verb != "", p.Verb, "choose"))
-	back := p.Keys.Close
+	back := screen.As(p.Keys.Close, draw.Either(p.Back != "", p.Back, p.Keys.Close.Help().Desc))
 	if p.typed > 0 {
 		back = screen.As(back, "cancel the number")
 	}
