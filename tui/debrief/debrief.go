@@ -51,6 +51,16 @@ func Broken(t *trace.Trace, goal trace.Code) (at trace.Source, by int, text stri
 	return at, trace.None, ""
 }
 
+// reached is the last line of its lock's code that a client came to.
+func reached(t *trace.Trace, client int) (line int) {
+	for i := range t.Events {
+		if e := &t.Events[i]; e.Client == client && e.Source.File != "" {
+			line = e.Source.Line
+		}
+	}
+	return line
+}
+
 // Brief says what broke, on which line, which lock withstands that, what the level teaches, and how to go on.
 func (w *Win) Brief(width int) []draw.Line {
 	t := draw.Paragraphs{Width: width}
@@ -58,7 +68,11 @@ func (w *Win) Brief(width int) []draw.Line {
 		t.Add(draw.Breach, "!! ", trace.Capital(w.Run.Violations[i].Text)+".")
 	}
 	if at, by, text := Broken(w.Run, w.Goal); text != "" {
-		t.Add(draw.Plain, "   ", fmt.Sprintf("The line that did it, run by %s (%s:%d):", w.Run.Clients[by], at.File, at.Line))
+		lead := "The line that did it, run by %s (%s:%d):"
+		if w.Goal == trace.PD && reached(w.Run, by) == at.Line { // by itself the line is innocent: what comes after it is missing
+			lead = "%s got no further than this line (%s:%d):"
+		}
+		t.Add(draw.Plain, "   ", fmt.Sprintf(lead, w.Run.Clients[by], at.File, at.Line))
 		t.Add(draw.Strong, "     ", text)
 	}
 	switch d := w.Other; {
@@ -83,13 +97,13 @@ func (w *Win) tellProven(t *draw.Paragraphs) {
 	if s, known := strategies.Get(lock); known {
 		text += fmt.Sprintf(" (%s)", s.Summary)
 	}
-	text += fmt.Sprintf(" withstands this level: all schedules of it were searched, and none shows %s.", w.Goal.Named())
+	text += fmt.Sprintf(" withstands this level (of all its schedules, none shows %s)", w.Goal.Named())
 	about := levels.About(lock, nil)
 	if about == nil {
-		t.Add(draw.Good, w.Theme.Granted+" ", "Another lock, "+text)
+		t.Add(draw.Good, w.Theme.Granted+" ", "Another lock, "+text+".")
 		return
 	}
-	t.Add(draw.Plain, w.Theme.Mild+" ", "Another lock, "+text+" "+trace.Capital(levels.Numbered(about))+draw.Either(len(about) == 1, " breaks it", " break it")+", by other mishaps.")
+	t.Add(draw.Plain, w.Theme.Mild+" ", "Another lock, "+text+", but "+levels.Numbered(about)+draw.Either(len(about) == 1, " breaks it", " break it")+" by other mishaps.")
 }
 
 // More has the brief, and after a gap the score in full, what came of the same moves with the other lock, and what else broke. Who the
