@@ -212,7 +212,7 @@ const audience = "for engineers who choose a lock, and those who learn or teach 
 
 // ownScript tells of what has no entry: it begins outside.
 func (d *Door) ownScript() string {
-	return d.Rename("A script of your own: lockstep new lesson.yaml writes one to begin with, lockstep run naive-del lesson.yaml plays it, and lockstep present talk.txt shows a list of runs to a room.")
+	return d.Rename("A script of your own: lockstep new lesson.yaml writes one, lockstep run naive-del lesson.yaml plays it. A talk: lockstep new talk.txt writes one, lockstep present talk.txt shows it.")
 }
 
 // lesson tells where the reader is in the course. A step counts as seen when its run was, wherever that was opened.
@@ -234,9 +234,9 @@ func (d *Door) lesson() string {
 		return fmt.Sprintf("to learn or to teach: all %d steps seen", steps)
 	}
 	if lesson, _ := d.Progress.LastSeen(); lesson == "" { // nothing was opened there
-		return fmt.Sprintf("to learn, teach: %d of %d seen; start: lesson 1", seen, steps)
+		return fmt.Sprintf("to learn: %d of %d runs seen; start: lesson 1", seen, steps)
 	}
-	return fmt.Sprintf("to learn or teach: %d of %d seen; next: lesson %d", seen, steps, next)
+	return fmt.Sprintf("to learn: %d of %d runs seen; next: lesson %d", seen, steps, next)
 }
 
 // next is the lesson, from 1, with the first step that wasn't played, and its title; 0 if all were, and without a

@@ -136,8 +136,8 @@ func TestCourseResumes(t *testing.T) {
 	a, d := open(t, 80, 24, tuitest.Shelf(tuitest.Handmade), tuitest.PlainTheme(false))
 	for _, step := range []struct{ lesson, step, want string }{
 		{"", "", "to learn or to teach: 2 lessons, 3 steps"},
-		{"pauses", "pause-past-ttl/naive-del", "to learn or teach: 1 of 3 seen; next: lesson 1"},
-		{"pauses", "pause-past-ttl/setpx-lua", "to learn or teach: 2 of 3 seen; next: lesson 2"},
+		{"pauses", "pause-past-ttl/naive-del", "to learn: 1 of 3 runs seen; next: lesson 1"},
+		{"pauses", "pause-past-ttl/setpx-lua", "to learn: 2 of 3 runs seen; next: lesson 2"},
 		{"crowds", "crowd/redlock", "to learn or to teach: all 3 steps seen"},
 	} {
 		if step.lesson != "" {
@@ -155,7 +155,7 @@ func TestCourseResumes(t *testing.T) {
 func TestRunSeenElsewhereOpensNoCourse(t *testing.T) {
 	a, d := open(t, 80, 24, tuitest.Shelf(tuitest.Handmade), tuitest.PlainTheme(false))
 	d.Progress.Play("pauses", "pause-past-ttl/naive-del")
-	if v := a.View(); !strings.Contains(v, "to learn, teach: 1 of 3 seen; start: lesson 1") {
+	if v := a.View(); !strings.Contains(v, "to learn: 1 of 3 runs seen; start: lesson 1") {
 		t.Errorf("of the course it says:\n%s", v)
 	}
 }
