@@ -230,7 +230,7 @@ func (m *Runs) drawSight(c *draw.Canvas, r draw.Rectangle) {
 	}
 	text := " " + stretch("scenarios", from, to-from, all)
 	if folded > 0 {
-		text += fmt.Sprintf(", %d more folded", folded)
+		text += fmt.Sprintf(" + %d folded", folded)
 	}
 	text += ", " + stretch("locks", m.left, m.plan.columns, len(m.locks)) + " "
 	c.Text(r.X+r.W-draw.Width(text)-1, r.Y, draw.Width(text), text, draw.Dim)
