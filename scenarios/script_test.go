@@ -83,8 +83,8 @@ func equal(t testing.TB, what string, got []string, want ...string) {
 func TestPositions(t *testing.T) {
 	for _, tt := range []struct{ strategy, position, last, next string }{
 		{"setpx-lua", "acquire", "", "A wants the lock"},
-		{"setpx-lua", "before acquire first", "A reads its monotonic clock: 100.000000", "A -> n1  SET lock A1"},
-		{"setpx-lua", "before acquire last", "A reads its monotonic clock: 100.000000", "A -> n1  SET lock A1"},
+		{"setpx-lua", "before acquire first", "A reads its monotonic clock: 100.000000 since boot", "A -> n1  SET lock A1"},
+		{"setpx-lua", "before acquire last", "A reads its monotonic clock: 100.000000 since boot", "A -> n1  SET lock A1"},
 		{"setpx-lua", "after acquire first", "n1 A: SET lock A1", "A <- n1  OK"},
 		{"setpx-lua", "granted", "A has the lock, token A1", "A enters the critical section"},
 		{"setpx-lua", "work", "A enters the critical section", "A reads the resource: 0"},
@@ -109,10 +109,10 @@ func TestPositions(t *testing.T) {
 		{"redlock", "after acquire -2", "n4 A: SET lock A1", "A <- n4  OK"},
 		{"redlock", "before acquire 3", "A <- n2  OK", "A -> n3  SET lock A1"},
 		{"redlock", "before release -5", "A releases", "A -> n1  EVALSHA"},
-		{"setpx-lua", "before acquire change", "A reads its monotonic clock: 100.000000", "A -> n1  SET lock A1"},
+		{"setpx-lua", "before acquire change", "A reads its monotonic clock: 100.000000 since boot", "A -> n1  SET lock A1"},
 		{"setnx-expire", "before acquire change", "A <- n1  1", "A -> n1  EXPIRE lock 10"},
 		{"setpx-wait", "before acquire last", "A <- n1  OK", "A -> n1  WAIT 1 1000"},
-		{"setpx-wait", "before acquire change", "A reads its monotonic clock: 100.000000", "A -> n1  SET lock A1"},
+		{"setpx-wait", "before acquire change", "A reads its monotonic clock: 100.000000 since boot", "A -> n1  SET lock A1"},
 		{"fenced-late", "after acquire change", "n1 A: SET lock A1", "A <- n1  OK"}, // INCR changes the counter, which is no lock
 		{"setpx-watch", "before release change", "A -> n1  DEL lock", "A -> n1  EXEC"},
 		{"setpx-watch-bare", "before release last", "A <- n1  1", "A -> n1  UNWATCH"},

@@ -71,15 +71,15 @@ func TestFastAndSlowClocks(t *testing.T) {
 	w := newWorld(t, cfg)
 	run(t, w)
 	expectStory(t, w, `
-		0   Right reads its monotonic clock: 100.000000
-		0   Slow  reads its monotonic clock: 200.000000
-		0   Fast  reads its monotonic clock: 300.000000
+		0   Right reads its monotonic clock: 100.000000 since boot
+		0   Slow  reads its monotonic clock: 200.000000 since boot
+		0   Fast  reads its monotonic clock: 300.000000 since boot
 		0.5 Fast  wakes up
-		0.5 Fast  reads its monotonic clock: 301.000000
+		0.5 Fast  reads its monotonic clock: 301.000000 since boot
 		1   Right wakes up
-		1   Right reads its monotonic clock: 101.000000
+		1   Right reads its monotonic clock: 101.000000 since boot
 		2   Slow  wakes up
-		2   Slow  reads its monotonic clock: 201.000000`, trace.KindClock, trace.KindWake)
+		2   Slow  reads its monotonic clock: 201.000000 since boot`, trace.KindClock, trace.KindWake)
 }
 
 // TestSleepOfNoTime is no event and costs none; a sleep under a context that is
@@ -153,11 +153,11 @@ func TestPausedClocksGoOn(t *testing.T) {
 	run(t, w)
 	expectStory(t, w, `
 		0 A reads its wall clock: 1000.000000
-		0 A reads its monotonic clock: 100.000000
+		0 A reads its monotonic clock: 100.000000 since boot
 		0 A is paused
 		7 A goes on after 7s
 		7 A reads its wall clock: 1007.000000
-		7 A reads its monotonic clock: 107.000000`, trace.KindClock, trace.KindPause, trace.KindResume)
+		7 A reads its monotonic clock: 107.000000 since boot`, trace.KindClock, trace.KindPause, trace.KindResume)
 }
 
 // TestResumeWhileAsleep: a client that is let go on in the midst of its work goes on with that at once,
@@ -205,12 +205,12 @@ func TestWallStep(t *testing.T) {
 	run(t, w, "A")
 	expectStory(t, w, `
 		0 A reads its wall clock: 999.500000
-		0 A reads its monotonic clock: 100.000000
+		0 A reads its monotonic clock: 100.000000 since boot
 		0 A sleeps for 1s
 		0 A wall clock jumps by -1h0m0s
 		1 A wakes up
 		1 A reads its wall clock: -2599.500000
-		1 A reads its monotonic clock: 101.000000
+		1 A reads its monotonic clock: 101.000000 since boot
 		1 A sleeps for 1s
 		2 A wakes up`, trace.KindClock, trace.KindSleep, trace.KindWake, trace.KindWallStep)
 }

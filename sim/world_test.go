@@ -222,7 +222,7 @@ func TestProtocol(t *testing.T) {
 	run(t, w)
 	expectStory(t, w, `
 		0      A   wants the lock
-		0      A   reads its monotonic clock: 100.000000
+		0      A   reads its monotonic clock: 100.000000 since boot
 		0      A   -> n1 SET lock A1 PX 10000 NX
 		0.001  n1  A: SET lock A1 PX 10000 NX = OK [lock = A1 (10s left)]
 		0.002  A   <- n1 OK

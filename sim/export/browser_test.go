@@ -286,7 +286,7 @@ func TestPlayerKeepsTheLengthOfPauses(t *testing.T) {
 		}
 	}
 	b.press("ArrowRight")
-	if above, below := said("timeline"), said("below"); above != "paused "+length || below != above {
+	if above, below := said("timeline"), said("below"); above != "paused for "+length || below != above {
 		t.Errorf("after the pause it says %q and %q", above, below)
 	}
 	b.press("g")

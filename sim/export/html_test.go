@@ -150,7 +150,7 @@ func TestFreshRows(t *testing.T) {
 		case e.Kind == trace.KindPause && run.Clients[e.Client] == "A":
 			want = []string{"A in the critical section, PAUSED"}
 		case e.Kind == trace.KindLapse:
-			want = []string{"believes; lease over for 0s"}
+			want = []string{"believes; lease over for 0s, since 9.898s"}
 		case e.Kind == trace.KindWrite && run.Clients[e.Client] == "A":
 			want = []string{"resource value 1, version 1, by A"}
 		default:

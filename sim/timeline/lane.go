@@ -186,15 +186,15 @@ func (t *Timeline) Texts(b Bar, length string) (texts []string) {
 	if b.Sent != 0 {
 		sent := strings.ToUpper(t.Event(t.After(b.Sent)).Args[0]) + " under way"
 		if does != "" {
-			texts = append(texts, sent+", "+does+" "+length)
+			texts = append(texts, sent+", "+does+" for "+length, sent+", "+does+" "+length)
 		}
 		texts = append(texts, sent, "under way")
 	}
 	if b.Kind == PausedInside || b.Kind == HeldInside {
-		texts = append(texts, does+" inside "+length)
+		texts = append(texts, does+" inside for "+length, does+" inside "+length)
 	}
 	if does != "" {
-		texts = append(texts, does+" "+length, does)
+		texts = append(texts, does+" for "+length, does+" "+length, does) // without the word it reads like one of the instants on the axis
 	}
 	return texts
 }

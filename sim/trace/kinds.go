@@ -151,7 +151,13 @@ var kinds = [...]row{
 	}),
 	KindPush: event("push", byNode, func(t *Trace, e *Event) string { return "=> " + t.Clients[e.Client] + "  " + e.Reply }),
 
-	KindClock: event("clock", byClient, func(_ *Trace, e *Event) string { return fmt.Sprintf("reads its %s clock: %s", e.Note, Instant(e.By)) }),
+	KindClock: event("clock", byClient, func(_ *Trace, e *Event) string {
+		since := ""
+		if e.Note == "monotonic" { // its numbers compare with no instant of the run
+			since = " since boot"
+		}
+		return fmt.Sprintf("reads its %s clock: %s%s", e.Note, Instant(e.By), since)
+	}),
 	KindSleep: event("sleep", byClient, sleepText),
 	KindWake:  event("wake", byClient, wakeText),
 	KindAwait: event("await", byClient, func(t *Trace, e *Event) string {

@@ -96,7 +96,7 @@ func (l *LeaseState) Describe(now time.Duration) string {
 	text := "believes; lease for " + Brief(l.Deadline-now) + " more"
 	switch {
 	case !l.Live:
-		text = "believes; lease over for " + Brief(now-l.Deadline)
+		text = fmt.Sprintf("believes; lease over for %s, since %s", Brief(now-l.Deadline), Brief(l.Deadline))
 	case l.Deadline == Never:
 		text = "believes; no deadline"
 	}
@@ -167,6 +167,17 @@ func over(late []string) string {
 	return "; the leases of " + List(late) + " are over"
 }
 
+// kept says how long Redis keeps a record. Where the record is on several nodes they differ, and that is not told.
+func kept(s *State, rec *HeldRecord) string {
+	switch {
+	case len(s.Primary) > 1:
+		return ""
+	case rec.Expires == Never:
+		return ", which has no expiry"
+	}
+	return " until " + Brief(rec.Expires)
+}
+
 // leftBehind is Holders if no client believes that it holds the lock. There may be a record
 // that outlives its owner.
 func (t *Trace) leftBehind(s *State) string {
@@ -183,7 +194,7 @@ func (t *Trace) leftBehind(s *State) string {
 		case s.Clients[owner].Phase == PhaseRelease:
 			return fmt.Sprintf("No client thinks it has the lock; %s is releasing its record.", t.Clients[owner])
 		case s.Clients[owner].Phase != PhaseAcquire:
-			return fmt.Sprintf("No client thinks it has the lock; Redis keeps %s's record.", t.Clients[owner])
+			return fmt.Sprintf("No client thinks it has the lock; Redis keeps %s's record%s.", t.Clients[owner], kept(s, rec))
 		}
 	}
 	if owner, _ := s.Quorum(t.Need); owner != None { // its reply is on its way, or it has more to ask

@@ -40,6 +40,12 @@ func holdersOf(need int, clients []ClientState, owners ...int) string {
 	return t.Holders(s)
 }
 
+// expiringOf is what is said of a client in a state whose record expires.
+func expiringOf(a ClientState) string {
+	r := HeldRecord{Key: "k", Record: Record{Expires: 10002 * time.Millisecond}}
+	return (&Trace{Clients: []string{"A"}, Key: "k", Need: 1}).Holders(&State{Key: "k", Clients: []ClientState{a}, Nodes: []NodeState{{Up: true, Records: []HeldRecord{r}}}, Primary: []int{0}})
+}
+
 // What a client believes and what the nodes hold are two things, and the sentence
 // says so where they differ.
 func TestHolders(t *testing.T) {
@@ -51,7 +57,9 @@ func TestHolders(t *testing.T) {
 		got, want string
 	}{
 		{holdersOf(1, []ClientState{idle, idle}, None), "No client holds the lock."},
-		{holdersOf(1, []ClientState{idle, idle}, 0), "No client thinks it has the lock; Redis keeps A's record."},
+		{holdersOf(1, []ClientState{idle, idle}, 0), "No client thinks it has the lock; Redis keeps A's record, which has no expiry."},
+		{holdersOf(1, []ClientState{idle, idle}, 0, 0), "No client thinks it has the lock; Redis keeps A's record."},
+		{expiringOf(idle), "No client thinks it has the lock; Redis keeps A's record until 10.002s."},
 		{holdersOf(1, []ClientState{{Crashed: true}, idle}, 0), "No live client thinks it has the lock; Redis keeps dead A's record."},
 		{holdersOf(1, []ClientState{{Phase: PhaseAcquire}, idle}, 0), "No client thinks it has the lock; Redis has A's record."},
 		{holdersOf(1, []ClientState{{Phase: PhaseRelease}, idle}, 0), "No client thinks it has the lock; A is releasing its record."},

@@ -76,7 +76,7 @@ func TestDurationsCountToTheCursor(t *testing.T) {
 		for _, l := range facts.Lines(run, pos, run.StateAt(pos-1), run.StateAt(pos)) {
 			state.WriteString(tuitest.LineText(l) + "\n")
 		}
-		for _, want := range []string{"state at 15s\n", "lease over for 5s\n", "lease for 7s more\n", ", 7.001s left by PTTL, gone at 22.002s\n"} {
+		for _, want := range []string{"state at 15s\n", "lease over for 5s, since 10s\n", "lease for 7s more\n", ", 7.001s left by PTTL, gone at 22.002s\n"} {
 			if !strings.Contains(state.String(), want) {
 				t.Errorf("no %q in\n%s", want, state.String())
 			}
@@ -84,7 +84,7 @@ func TestDurationsCountToTheCursor(t *testing.T) {
 		c := draw.NewCanvas(160, 20, th.More)
 		a := newAxis(run, 160-LabelWidth, 0)
 		DrawTimeline(c, draw.Rect(0, 0, 160, 20), Scene{Timeline: run, Pos: pos, Axis: a, Column: a.Cols[pos], All: a.Width(), Lanes: FillLanes(run, pos, 18), Theme: th})
-		if v := c.Render(th); !strings.Contains(v, " paused 13.998s ") {
+		if v := c.Render(th); !strings.Contains(v, " paused for 13.998s ") {
 			t.Errorf("A is not paused for 13.998s in\n%s", v)
 		}
 	}
