@@ -131,9 +131,9 @@ func (k Kind) Text() string {
 	case k.Class == Misuse && k.To != Covered:
 		follows = "see that it isn't"
 	case k.Class == Loss && k.To == Uncounted: // both begin alike and come to the opposite, so each names the difference
-		happens = "a server loses record and counter of tokens"
+		happens = "a server loses the counter of tokens"
 	case k.Class == Loss && k.To == Refused:
-		happens = "a server loses the record, not the counter of tokens"
+		happens = "a server loses the record alone"
 	}
 	return happens + "; " + follows
 }
