@@ -11,8 +11,12 @@ import (
 func (m *Monitor) name(client int) string { return m.t.Clients[client] }
 
 func (m *Monitor) proveDoubleGrant(e trace.Event, with Clients) {
+	does, whose := "gets the lock", "%s's lease"
+	if e.Kind == trace.KindExtended {
+		does, whose = "extends its lease", "%s's"
+	}
 	with.each(func(i int) {
-		m.report(e.At, trace.DG, fmt.Sprintf("%s gets the lock while %s's lease is live", m.name(e.Client), m.name(i)),
+		m.report(e.At, trace.DG, fmt.Sprintf("%s %s while "+whose+" is live", m.name(e.Client), does, m.name(i)),
 			m.whyLost(i, m.s.Clients[i].Lease.Granted, e.Seq)...)
 	})
 }

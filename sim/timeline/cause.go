@@ -193,7 +193,7 @@ func (c *causes) take(e *trace.Event) {
 	case trace.KindNodeStep:
 		c.add(fails, e, trace.None, "%s's clock jumps", c.Nodes[e.Node])
 	case trace.KindFailover:
-		c.add(fails, e, trace.None, "%s takes over", c.Nodes[e.Node])
+		c.add(fails, e, trace.None, "%s takes over%s", c.Nodes[e.Node], c.lacked(e.Node))
 	case trace.KindDown:
 		c.add(fails, e, trace.None, "%s goes down", c.Nodes[e.Node])
 	case trace.KindGranted:
@@ -201,6 +201,21 @@ func (c *causes) take(e *trace.Event) {
 	case trace.KindExpire, trace.KindEvict, trace.KindExecute:
 		c.takeLoss(e)
 	}
+}
+
+// lacked says whose record, of those whose lease is live, the only master's replica doesn't have.
+func (c *causes) lacked(replica int) string {
+	var names []string
+	r := c.s.LockRecord(replica)
+	for i := range c.s.Clients {
+		if c.Masters == 1 && c.s.Clients[i].Lease.Live && (r == nil || r.Owner != c.s.Acquisition(i)) {
+			names = append(names, c.Clients[i]+"'s")
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return " without " + strings.Join(names, " and ") + " record"
 }
 
 // takeGrant adds the clause of a grant. A client gets the lock when it is told so, as in every other

@@ -149,6 +149,24 @@ func TestCauseNamesTheLateRelease(t *testing.T) {
 	}
 }
 
+// Why another can get the lock after a failover is that the replica lacks a record; and who has it already, and extends
+// it, doesn't get it once more.
+func TestCauseNamesTheMissingRecord(t *testing.T) {
+	tl := runOf(t, "watchdog", "title: Late copy\nsetup:\n  clients: {A: {work: 5s}, B: {work: 5s}}\n  ttl: 10s\n  replicas: 1\n  lag: 20ms\n"+
+		"script:\n  - run: A\n    to: work\n  - down: n1\n  - failover: {to: n1r1}\n  - run: B\n    to: work\n  - run: all\n")
+	var got []string
+	for _, b := range tl.Breaches {
+		if b.Code == trace.DG {
+			got = append(got, tl.Cause(b))
+		}
+	}
+	want := []string{"n1r1 takes over without A's record at 2ms; so B gets the lock while A's lease is live.",
+		"n1r1 takes over without A's record at 2ms; so B extends its lease while A's is live."}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
 // runOf runs a lock under a script of somebody's own.
 // TestOverslept: a violation is no lock's doing if its client was paused inside past its lease, and is the lock's, or nobody knows
 // whose, where its lease was over before it entered, where it worked for longer without a pause, where a record was lost or

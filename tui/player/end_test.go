@@ -433,7 +433,7 @@ func TestRemedyThatFailsTooHasNoTick(t *testing.T) {
 			}
 			p.goTo(b.Pos)
 			v := a.View()
-			if !strings.Contains(v, " setpx-lua shows SW OV here all the same, but not the FR (compare: c, enter).") || strings.Contains(v, "✓ setpx-lua") || strings.Contains(v, "ithstands this run") {
+			if !strings.Contains(v, " setpx-lua shows no FR here, but SW OV: see why (compare: c, enter).") || strings.Contains(v, "✓ setpx-lua") || strings.Contains(v, "ithstands this run") {
 				t.Errorf("%v:\n%s", size, v)
 			}
 			found++

@@ -195,7 +195,7 @@ func (r *Remedy) Text(key string) string {
 	}
 	switch {
 	case !r.Stops():
-		return fmt.Sprintf("%s shows %s here all the same, but not the %s (%s).", name, r.Still, r.Code, key)
+		return fmt.Sprintf("%s shows no %s here, but %s: see why (%s).", name, r.Code, r.Still, key)
 	case r.Later || r.Bad:
 		return fmt.Sprintf("%s withstands this run%s (%s).", name, falls, key)
 	}

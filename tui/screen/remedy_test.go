@@ -43,7 +43,7 @@ func TestRemediesAreRun(t *testing.T) {
 		if !any || r.Name != "fenced" || r.Still.String() != "OV" {
 			t.Errorf("%s: against SW %+v is named; fenced stops that, and shows OV", sc.Name, r)
 		}
-		if text := r.Text("c"); text != "fenced shows OV here all the same, but not the SW (c)." {
+		if text := r.Text("c"); text != "fenced shows no SW here, but OV: see why (c)." {
 			t.Errorf("%s: %q doesn't say what it leaves", sc.Name, text)
 		}
 	}
