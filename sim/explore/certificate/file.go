@@ -56,7 +56,7 @@ func (c *Certificate) Write(w io.Writer) error {
 func Begins(text string) bool { return strings.HasPrefix(text, formatName) }
 
 // Read reads a certificate. It fails if that isn't one, is of another version of the format,
-// or is damaged.
+// or isn't as [Certificate.Write] writes it: what is checked is all that the file says.
 func Read(from io.Reader) (*Certificate, error) {
 	in := bufio.NewReaderSize(from, maxHeader)
 	first, err := in.ReadSlice('\n')
@@ -70,16 +70,47 @@ func Read(from io.Reader) (*Certificate, error) {
 	header, err := in.ReadSlice('\n')
 	c := new(Certificate)
 	if err == nil {
-		err = json.Unmarshal(header, &c.Header)
+		err = c.readHeader(header)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the certificate's header can't be read: %w", err)
 	}
 	body := bufio.NewReader(flate.NewReader(in))
-	if err := c.readBody(body); err != nil {
+	err = c.readBody(body)
+	if err == nil {
+		err = atEnd(body)
+	}
+	if err == nil {
+		err = atEnd(in)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("the certificate is damaged: %w", err)
 	}
 	return c, nil
+}
+
+// readHeader reads the header. It fails if that says more than is read of it: a field that nobody knows, or
+// one that is there twice, of which the other would be read by a person.
+func (c *Certificate) readHeader(line []byte) error {
+	if err := json.Unmarshal(line, &c.Header); err != nil {
+		return err
+	}
+	again, err := json.Marshal(&c.Header)
+	if err == nil && !bytes.Equal(append(again, '\n'), line) {
+		err = errors.New("it says more, or in another form, than lockstep writes")
+	}
+	return err
+}
+
+// atEnd fails if there is more to be read, or the end can't be.
+func atEnd(in io.ByteReader) error {
+	switch _, err := in.ReadByte(); {
+	case err == nil:
+		return errors.New("more follows its end")
+	case !errors.Is(err, io.EOF):
+		return err
+	}
+	return nil
 }
 
 // readBody reads the rows and the needs.
@@ -88,6 +119,7 @@ func (c *Certificate) readBody(in *bufio.Reader) error {
 	if err != nil || n == 0 || n > maxRows {
 		return errors.Join(err, fmt.Errorf("it has %d situations", n))
 	}
+	first := map[Digest]int{}
 	for i := range int(n) {
 		back, err := binary.ReadUvarint(in)
 		if err != nil {
@@ -100,7 +132,12 @@ func (c *Certificate) readBody(in *bufio.Reader) error {
 		if i > 0 && (back == 0 || back > uint64(i)) || i == 0 && back != 0 || MoveKind(head[0]) >= moveKinds {
 			return fmt.Errorf("situation %d has no way to it", i)
 		}
-		c.Rows = append(c.Rows, Row{Parent: i - int(back), Move: Move{MoveKind(head[0]), head[1]}, Digest: Digest(head[2:])})
+		row := Row{Parent: i - int(back), Move: Move{MoveKind(head[0]), head[1]}, Digest: Digest(head[2:])}
+		if was, twice := first[row.Digest]; twice {
+			return fmt.Errorf("its situation %d is its situation %d once more, and would count twice", i, was)
+		}
+		first[row.Digest] = i
+		c.Rows = append(c.Rows, row)
 	}
 	if n, err = binary.ReadUvarint(in); err != nil {
 		return err
@@ -112,9 +149,6 @@ func (c *Certificate) readBody(in *bufio.Reader) error {
 			return err
 		}
 		c.Needs[Digest(entry[:len(Digest{})])] = Need(entry[len(Digest{})])
-	}
-	if _, err := in.ReadByte(); !errors.Is(err, io.EOF) {
-		return errors.New("more follows its end")
 	}
 	return nil
 }
