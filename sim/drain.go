@@ -11,25 +11,32 @@ import (
 // Drain ends a run. It stops clients that are still trying, and if no live client holds
 // the lock, the probe tries to acquire it: at once; again whenever a request that was in
 // flight has arrived; after a first refusal, again a TTL after all timers and expiries are
-// over; and if an orphaned record obstructs it even then, at last after ten years. Nothing in the world changes by itself after that (no
+// over; and if an orphaned record obstructs it even then, at last after ten years. It doesn't ask where clients go
+// on asking in vain in a livelock; it does where they have done so and have come to their end. Nothing in the world changes by itself after that (no
 // expiry, message or timer is left, and stamps of any clock have passed), so a refusal
 // then is a refusal for ever.
 func (w *World) Drain() error { return w.Inject(Drain{}) }
 
 func (w *World) drain() {
 	probe := w.clients[len(w.clients)-1]
+	done := w.allDone() // before finishClients stops those that aren't
 	if !w.finishClients() {
 		return
 	}
 	w.runOut(func() Set {
-		if probe.threads[0].Over || w.monitor.Repeats() {
+		if probe.threads[0].Over || w.monitor.Repeats() && !done {
 			return 0
 		}
 		return SetOf(probe.Index) | w.keepers()
 	})
-	if _, due := w.Next(); !due && w.err == nil && !w.monitor.Repeats() && probe.threads[0].waiting && w.state.Clients[probe.Index].Phase == trace.PhaseAcquire {
+	if _, due := w.Next(); !due && w.err == nil && (done || !w.monitor.Repeats()) && probe.threads[0].waiting && w.state.Clients[probe.Index].Phase == trace.PhaseAcquire {
 		w.monitor.NeverAnswered(probe.Index, w.now, w.events)
 	}
+}
+
+// allDone reports whether all clients of the script that have begun have come to their end.
+func (w *World) allDone() bool {
+	return !slices.ContainsFunc(w.script(), func(c *client) bool { return c.threads[0].Started && !c.threads[0].Over })
 }
 
 // finishClients lets every client of the script finish its current work, and stops the

@@ -85,3 +85,16 @@ func TestHungWithAClockOfItsOwn(t *testing.T) {
 	}
 	expectVerdict(t, w, "PD")
 }
+
+// TestProbeAfterALivelock: clients that have asked in vain over and over, and have come to their end, don't
+// keep the probe from asking whether the lock can be had at all.
+func TestProbeAfterALivelock(t *testing.T) {
+	s := mustParse(t, "lockstep1,setnx,test,seed=1,key=lock,ttl=12s,timeout=3s,latency=0s,retry=3/200ms/0s,workload=counter,resource=plain,cold=false,replicas=0,lag=0s,draws=true,"+
+		"A=3/0s/0s/0s/1/false/false/false/false/false,B=3/0s/0s/0s/1/false/false/false/false/false,n1=none/0s,--,"+
+		"B:3,lose-reply/B,B:1,A:1,:3s,B:1,:11s,A:2,B:3,A:1,B:1,A:1,:200ms,B:4,A:4,:200ms,A:1,B:1,A:2,B:1,A:3,B:4,A:2,B:1,:200ms,B:1,A:2,B:2,A:2,B:1,:200ms,A:3,B:1,A:1,B:3,A:2,B:1,A:2,:200ms,A:4,:200ms,A:4,B:20,:200ms,B:20,:200ms,B:20,:200ms,B:20,aftermath")
+	w := newWorld(t, s.Config)
+	if err := w.Play(s.Moves, nil); err != nil {
+		t.Fatal(err)
+	}
+	expectVerdict(t, w, "PD LV FN")
+}

@@ -11,6 +11,7 @@ import (
 	"lockstep/sim/explore/agree"
 	"lockstep/sim/explore/space"
 	"lockstep/sim/testenv"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -135,4 +136,14 @@ func TestFaithfulRefusals(t *testing.T) {
 	}}
 	b := Bounds{Strategy: mutantStrategy(m, 1), Clients: 2, Cycles: 3, TTL: 12 * time.Second, Faults: Budget{Crash: 1, Pause: 1}}
 	expectAgreement(t, b, 200)
+}
+
+// TestFaithfulAfterLivelocks: where clients have asked in vain until they had no cycles left, the engine says of a
+// record that never goes what the search does.
+func TestFaithfulAfterLivelocks(t *testing.T) {
+	lock := keen(1, 4*time.Millisecond, func(l *keenLock) { l.TTL = 0 })
+	b := Bounds{Strategy: lock, Clients: 2, Cycles: 3, Tries: 3, TTL: 12 * time.Millisecond, Faults: Budget{ReplyLost: 1}, Codes: trace.Verdict{trace.PD}}
+	if err := agreement(b, 60); err != nil {
+		t.Fatal(err)
+	}
 }
