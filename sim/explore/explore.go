@@ -121,6 +121,10 @@ func (r *Result) Holds(c trace.Code) bool { return r.Finding(c).Answer.Holds() }
 // strategy can't be searched ([behaviour.Nondeterminism], [behaviour.Endless]); if its code
 // panics ([process.Panic]) or hangs ([process.Hang]); and if the engine disagrees with the
 // search, which would be a bug. A search whose lock hangs leaves goroutines behind.
+//
+// It runs the lock's code and doesn't read it: what that asks of its process or its machine, and what its clients
+// share, it notices only if two runs of the same differ; and timers of package time only with Options.Timers. For a
+// lock that isn't known to do without, there is package locktest, which reads the source first.
 func Run(ctx context.Context, b Bounds, opt Options) (*Result, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop() // also a search that is left behind
