@@ -84,6 +84,16 @@ func advise(all []late) (lines []string) {
 	return lines
 }
 
+// misdated has the notes on questions that name an instant and are asked of another one, each with the lock under which it is so.
+func misdated(s *scenarios.Scenario, t *trace.Trace) (lines []string) {
+	for _, q := range ofScript(t) {
+		if text := q.Misdated(); text != "" {
+			lines = append(lines, s.NoteAt(q.Note)+": "+text)
+		}
+	}
+	return lines
+}
+
 // moved is a question of a script that a class is asked elsewhere than it is written: earlier, as what is on the screen by its place would answer it,
 // be that words above it or, for the verdict, steps; or after one that stands below it. Under a lock under which it has its place it says nothing.
 type moved struct {

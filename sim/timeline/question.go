@@ -30,6 +30,7 @@ type Question struct {
 	Said    int           // of one of the script's: the position of its words, or that of an answer after them
 	At      time.Duration // of one of the script's: the instant of that
 	Moment  time.Duration // of one of the script's, not about the verdict: the instant with which its text begins
+	Tells   string        // of one of the script's that is asked of an earlier instant than its own: what happens then
 	Of      *trace.Event  // the command that its text names, of the moment after which it is asked, or nil
 
 	about string // of one of the script's: as its note has it; of one for the worst: verdict
@@ -43,7 +44,10 @@ var (
 	namesWorst  = regexp.MustCompile(`(?i)\bworst\b`)
 	namesEnd    = regexp.MustCompile(`(?i)\b(in the end|at the end)\b`)
 	namesMoment = regexp.MustCompile(`(?i)\b(once|as soon as|by the time|right after)\b[^.?!]*\?`)
+	namesTime   = regexp.MustCompile(`(?i)\b(at|after|before|by|until|from|t ?=) ?(t ?= ?)?\d+(\.\d+)? ?` + unitOfTime + `\b|\b(\d+(\.\d+)? ?|(an?|half an?|one|two|three|four|five|six|ten|twenty|thirty|sixty) )` + unitOfTime + ` (later|earlier|before|after)\b`)
 )
+
+const unitOfTime = `(ms|s|secs?|min|h|milliseconds?|seconds?|minutes?|hours?)`
 
 // ForVerdict reports whether the worst that comes of the run is asked for.
 func (q *Question) ForVerdict() bool { return q.about == verdict }
@@ -59,6 +63,23 @@ func (q *Question) Worded(text string, now time.Duration) string {
 		return "Later" + rest
 	}
 	return "Later, at " + trace.Brief(q.Moment) + rest
+}
+
+// Dated is the instant that an author's words name, as they have it, or nothing: "at 63s", "a minute later".
+func (q *Question) Dated() string {
+	if !q.Script {
+		return ""
+	}
+	return namesTime.FindString(q.Then)
+}
+
+// Misdated says, for the author of a script, that a question that names an instant is asked of an earlier one, as what happens then would
+// tell its answer; and what to do. It is empty for any other question.
+func (q *Question) Misdated() string {
+	if q.Dated() == "" || q.Tells == "" || q.Moment >= q.At {
+		return ""
+	}
+	return fmt.Sprintf("this question says %q, but it is asked of %s, as %s would tell its answer. Leave the time out of its text, or ask it above the step that leads to that.", q.Dated(), trace.Brief(q.Moment), q.Tells)
 }
 
 // SettledBy reports whether a question of another run is the same one and has the same answer.
@@ -198,6 +219,10 @@ func (q *quiz) word(asked *Question) {
 	}
 	text, after := q.moment(asked, asked.record())
 	asked.Text = text + ": " + asked.Then
+	if after == nil && asked.Dated() != "" { // beside an instant that the author names, another one would be taken for a mistake
+		asked.Text = asked.Then
+		return
+	}
 	if by := q.carriedOut(asked.Pos, asked.Until); after == nil && asked.record() && by != nil {
 		asked.Text, asked.Of = text+behind(q.Timeline, by)+": "+asked.Then, by
 	}
@@ -212,7 +237,7 @@ func (q *quiz) word(asked *Question) {
 func (q *quiz) moment(asked *Question, record bool) (text string, after *trace.Event) {
 	asked.Moment = asked.At
 	if asked.Until < asked.Said {
-		asked.Moment = q.When(asked.Until)
+		asked.Moment, asked.Tells = q.When(asked.Until), q.giveaway(asked.Until)
 	}
 	text = "At " + trace.Brief(asked.Moment)
 	answer := holders(q.Timeline, q.StateAt(asked.Until), record)
@@ -321,6 +346,14 @@ func (q *quiz) shownBefore(asked *Question, record bool) int {
 		}
 	}
 	return asked.Said
+}
+
+// giveaway is the violation or the refusal at a position, in a few words.
+func (t *Timeline) giveaway(pos int) string {
+	if _, fresh := t.Breached(pos); len(fresh) > 0 {
+		return "the " + fresh[0].Code.Name() + " (" + fresh[0].Code.String() + ") there"
+	}
+	return "the refusal there"
 }
 
 // holders is the set of clients, by bit, that believe that they hold the lock, or whose

@@ -159,6 +159,25 @@ func TestQuestionForTheRecordNamesTheCommand(t *testing.T) {
 	}
 }
 
+// A question that names its instant itself is asked, and answered, without another one: before its place it is asked of an earlier one.
+func TestQuestionThatNamesItsInstant(t *testing.T) {
+	const lost = "title: Lost\nsetup:\n  clients: {A: , B: {insist: 2s}}\n  retry: {tries: 1}\nscript:\n  - say: A asks.\n  - run: A\n    to: after acquire first\n  - drop: {reply: A}\n  - run: A\n  - wait: 60s\n" +
+		"  - ask: %s\n    answer: record\n  - say: B comes.\n"
+	for asked, want := range map[string]string{
+		"Whose record is it when B comes at 63s?":         "Whose record is it when B comes at 63s?",
+		"Whose record is it a minute later?":              "Whose record is it a minute later?",
+		"Whose record is it, with a lease of 10s?":        "Later, at 3s: Whose record is it, with a lease of 10s?",
+		"Whose record is it at 2 of the servers?":         "Later, at 3s: Whose record is it at 2 of the servers?",
+		"Whose record is it?":                             "Later, at 3s: Whose record is it?",
+		"After how many minutes does B come, at 60 s or?": "After how many minutes does B come, at 60 s or?",
+	} {
+		q := runOf(t, "setnx", fmt.Sprintf(lost, asked)).Questions()[0]
+		if got := q.Worded(q.Text, 0); got != want || (q.Misdated() != "") != (got == q.Then) {
+			t.Errorf("%q, with the note %q", got, q.Misdated())
+		}
+	}
+}
+
 // Of a replica that has taken over without the record the cause is that it hadn't got it; of one that has got it, and of a record that
 // was removed before, it is not.
 func TestWhyAReplicaHasNoRecord(t *testing.T) {

@@ -61,6 +61,19 @@ func TestRehearsalWithoutNotesFits(t *testing.T) {
 	}
 }
 
+// The author of a question that names an instant, and is asked of another one, is told so where it is asked; the room isn't.
+func TestRehearsalTellsOfAQuestionsInstant(t *testing.T) {
+	a, _ := openOwn(t, "title: Own\nsetup:\n  clients: {A: , B: {insist: 2s}}\n  retry: {tries: 1}\nscript:\n  - say: A asks.\n  - run: A\n    to: after acquire first\n  - drop: {reply: A}\n  - run: A\n  - wait: 60s\n"+
+		"  - ask: Whose record is it at 63s?\n    answer: record\n  - say: B comes.\n", "setnx")
+	const note = "~ This question says \"at 63s\", but it is asked of 3s"
+	if v := a.View(); !strings.Contains(v, "? Whose record is it at 63s?") || strings.Contains(v, "~ ") {
+		t.Error(v)
+	}
+	if a.Press("T"); !strings.Contains(tuitest.Unwrapped(a.View()), note) {
+		t.Error(a.View())
+	}
+}
+
 // What comes of the last steps has a slide, with the words that lead to it, before that on which the probe shows what has become of the lock.
 func TestStoryEndsBeforeTheProbe(t *testing.T) {
 	a, p := openOwn(t, "title: Own\nscript:\n  - say: A dies.\n  - run: A\n    to: after acquire first\n  - crash: A\n  - say: A minute later B comes.\n  - until: 63s\n  - run: B\n    for: 5s\n", "setnx")

@@ -510,6 +510,7 @@ type Teller struct {
 	Score  func(q *timeline.Question) string // of the predictions so far, this one among them
 	Known  func(why string) bool             // it is on the screen already
 	Form   Form                              // of the choices
+	Author bool                              // of the script reads it, who has notes
 }
 
 // Form is how the choices of a question stand below it.
@@ -550,6 +551,9 @@ func (z *Quiz) Ask(t *draw.Paragraphs, pos int, by *Teller) {
 		if by.Form >= List {
 			t.Add(draw.Strong, "  ", "Or "+on)
 		}
+	}
+	if note := q.Misdated(); note != "" && by.Author {
+		t.Add(draw.Dim, "~ ", trace.Capital(note))
 	}
 }
 
