@@ -178,6 +178,21 @@ func TestQuestionThatNamesItsInstant(t *testing.T) {
 	}
 }
 
+// What is printed has an answer with the moment of which a screen asks, and not of the question's place.
+func TestAnswerIsPrintedAsOfItsMoment(t *testing.T) {
+	const late = "title: Late\nsetup:\n  clients: {A: , B: {work: 5s}}\nscript:\n  - say: A stops.\n  - run: A\n    to: release\n  - until: 12s\n  - run: B\n    to: work\n" +
+		"  - say: A wakes up.\n  - run: A\n    to: done\n  - until: 16s\n  - ask: Whose record is it?\n    answer: record\n  - ask: What comes of it?\n    answer: verdict\n"
+	var b strings.Builder
+	if err := timeline.Plain(&b, runOf(t, "naive-del", late).Trace); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"\nanswer    At 12.003s, after A's DEL: Whose record is it? no client's record\n", "\nanswer    What comes of it? FR\n"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+}
+
 // Of a replica that has taken over without the record the cause is that it hadn't got it; of one that has got it, and of a record that
 // was removed before, it is not.
 func TestWhyAReplicaHasNoRecord(t *testing.T) {

@@ -3,6 +3,7 @@ package timeline
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"lockstep/sim/trace"
@@ -160,12 +161,19 @@ func (t *Timeline) removal(client int, e *trace.Event) string {
 	return ""
 }
 
-// Plain writes a run as text, with the list of who held the lock when.
+// Plain writes a run as text, with the list of who held the lock when, and with the answers as of the moments of which a screen asks.
 func Plain(w io.Writer, of *trace.Trace) error {
 	t := New(of)
 	var list []string
 	for _, h := range t.Tenures(t.Last()) {
 		list = append(list, fmt.Sprintf("%s: %s", t.Clients[h.Client], t.Describe(&h, t.Last())))
 	}
-	return of.Plain(w, list...)
+	worded := *of
+	worded.Notes = slices.Clone(of.Notes)
+	for _, q := range t.Questions() {
+		if i := slices.IndexFunc(worded.Notes, func(n trace.Note) bool { return q.Script && n.Kind == trace.NoteAsk && n.Index == q.Note }); i >= 0 {
+			worded.Notes[i].Asked = q.Text
+		}
+	}
+	return worded.Plain(w, list...)
 }

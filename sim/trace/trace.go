@@ -53,6 +53,8 @@ type Note struct {
 	// Answer is the computed answer of a question, and About what that is about: the holders,
 	// the record, or the verdict. A note that a thread stood still through a step that waits, "wait"; one that a fault was not made, [Unmade].
 	Answer, About string
+	// Asked is a question with the moment of which it is asked, if a view has worded it.
+	Asked string
 }
 
 // Unmade is what a note is about that tells that a fault of a script was not made under this strategy.
@@ -246,11 +248,14 @@ func writeNote(b *strings.Builder, n *Note) {
 func (t *Trace) writeAnswers(b *strings.Builder) {
 	for i := range t.Notes {
 		if n := &t.Notes[i]; n.Answer != "" {
-			of := ""
-			if n.About != "verdict" {
-				of = fmt.Sprintf("at %s, before #%d: ", Brief(n.At), n.Seq)
+			asked := n.Prose()
+			switch {
+			case n.Asked != "":
+				asked = n.Asked
+			case n.About != "verdict":
+				asked = fmt.Sprintf("at %s, before #%d: %s", Brief(n.At), n.Seq, asked)
 			}
-			fmt.Fprintf(b, "answer    %s%s %s\n", of, n.Prose(), n.Answer)
+			fmt.Fprintf(b, "answer    %s %s\n", asked, n.Answer)
 		}
 	}
 }
