@@ -75,6 +75,9 @@ func PlaylistOf(words ...string) (Playlist, error) {
 func LoadPlaylist(path string) (Playlist, error) {
 	data, err := text.Read(path, maxFile)
 	if err != nil {
+		if slices.Contains(StrategyNames(), path) {
+			return Playlist{}, fmt.Errorf("%[1]s is a lock: name a scenario or a file behind it, as in lockstep present %[1]s late-release", path)
+		}
 		hint := ""
 		if errors.Is(err, fs.ErrNotExist) {
 			hint = suggest.Hint(filepath.Base(path), text.Beside(path, func(name string) bool { return filepath.Ext(name) == filepath.Ext(path) }))

@@ -74,6 +74,9 @@ bad.txt:3: there is no lesson 99`,
 	if _, err := LoadPlaylist(filepath.Join(dir, "none")); err == nil || !strings.HasPrefix(err.Error(), "cannot read the playlist ") {
 		t.Error(err)
 	}
+	if _, err := LoadPlaylist("setpx-lua"); err == nil || err.Error() != "setpx-lua is a lock: name a scenario or a file behind it, as in lockstep present setpx-lua late-release" {
+		t.Error(err)
+	}
 }
 
 // What is wrong with a script is said once, with all lines that name it; what is wrong with the lines is said of each.
