@@ -148,20 +148,21 @@ func glossary(words []trace.Word, width int) []draw.Line {
 
 // columns lists the keys, downwards first. What doesn't fit beside a key goes on below it, in the same column.
 func (h *help) columns(width int) []draw.Line {
-	const column, names = 38, 13
+	const least, names, gap = 38, 13, 3 // of a column; between columns, or a text would run on into the next one's key
+	n := max(width/least, 1)
+	column := max(width/n, least)
 	var entries [][]draw.Line
 	all := 0
 	for _, b := range h.page.Keys {
 		var entry []draw.Line
 		name := keyNames(b)
-		for _, desc := range draw.Wrap(b.Help().Desc, column-names-1) {
+		for _, desc := range draw.Wrap(b.Help().Desc, column-names-gap) {
 			entry = append(entry, draw.Line{draw.Text(draw.Pad(name, names), draw.Strong), draw.Text(draw.Pad(desc, column-names), draw.Dim)})
 			name = ""
 		}
 		entries = append(entries, entry)
 		all += len(entry)
 	}
-	n := max(width/column, 1)
 	rows := (all + n - 1) / n
 	columns := inColumns(entries, rows)
 	for ; len(columns) > n; rows++ {
