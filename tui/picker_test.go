@@ -91,6 +91,9 @@ func TestOkWaitsForTheLock(t *testing.T) {
 	if got := badge(); got != app.Theme.Wants+app.Theme.Wants {
 		t.Errorf("%s shows %s before anything is known of it elsewhere", lib.Strategies[lock].Name, got)
 	}
+	if got := p.Items[lock].Outcome(); got != "extend-unchecked: to come, as its other runs are still being made; no property broke here" {
+		t.Errorf("below the list stands %q", got)
+	}
 	a := tuitest.Open(t, 80, 24, app, p, nil)
 	if got := badge(); got != "(ok)" {
 		t.Errorf("in the end %s shows %s", lib.Strategies[lock].Name, got)
@@ -147,6 +150,31 @@ func TestCompareSaysWhatALockWithstands(t *testing.T) {
 		if first := strings.TrimRight(strings.Split(a.View(), "\n")[0], " "); !strings.HasSuffix(first, fmt.Sprintf("row %d of %d%s", p.At+1, len(p.Items), want)) {
 			t.Errorf("of %s it is said: %s", lock, first)
 		}
+	}
+}
+
+// That a run is no test of a lock is said of one that breaks nothing in it alone.
+func TestSparedIsSaidBesideAnOk(t *testing.T) {
+	testenv.LongRaced(t)
+	lib := tuitest.Only("setpx-lua", "redlock-strict-errors")
+	app := tuitest.HandmadeApp(lib, tuitest.PlainTheme(false))
+	mine, other, told := lib.Strategy("setpx-lua"), lib.Strategy("redlock-strict-errors"), 0
+	for sc := range lib.Scenarios {
+		for _, st := range []int{mine, other} {
+			if run, err := lib.Run(lib.Scenarios[sc], lib.Strategies[st], 1); err == nil {
+				app.Grid.Learn(sc, st, run)
+			}
+		}
+		if app.Grid.Spared(sc, mine, other) == "" || len(app.Grid.At(sc, other).Verdict) == 0 {
+			continue
+		}
+		told++
+		if why := picker.Strategies(app, "", sc, mine, nil).Items[other].Spared(); why != "" {
+			t.Errorf("%s: beside %s stands %q", lib.Scenarios[sc].Name, app.Grid.At(sc, other).Verdict, why)
+		}
+	}
+	if told == 0 {
+		t.Error("the test needs other locks")
 	}
 }
 

@@ -138,14 +138,22 @@ func (m *Compare) together() string {
 	switch {
 	case !any && m.alignment.Same():
 		return "Clients, Redis and the resource are alike in both from beginning to end."
-	case !any:
+	case !any && shared(m.alignment):
 		return "Beliefs, record owners and resource are alike throughout; commands differ."
+	case !any:
+		return "Beliefs, record owners and resource are alike, but not violations and commands."
 	}
 	span := "at single instants"
 	if longest > 0 {
 		span = "for " + trace.Duration(longest) + " at most at a time"
 	}
 	return fmt.Sprintf("The two runs go the same way. They differ %s: %s goes there.", span, m.Keys.Match.Help().Key)
+}
+
+// shared reports whether the runs have the same failures.
+func shared(al *timeline.Alignment) bool {
+	_, apart := al.Unshared()
+	return !apart
 }
 
 // Update takes a key, a click, or the result of something that was asked for.

@@ -17,7 +17,12 @@ func Strategies(app *screen.App, title string, scenario, current int, choose fun
 	for i, st := range app.Library.Strategies {
 		items[i] = Item{Name: st.Name, About: st.Summary, Badge: func() draw.Span { return app.Grid.BadgeBeside(scenario, current, i, &app.Theme.Glyphs) },
 			Outcome: func() string { return st.Name + ": " + app.Grid.Text(scenario, i) },
-			Spared:  func() string { return app.Grid.Spared(scenario, current, i) }}
+			Spared: func() string {
+				if of := app.Grid.At(scenario, i); len(of.Verdict) > 0 { // of one that breaks too, it would explain nothing
+					return ""
+				}
+				return app.Grid.Spared(scenario, current, i)
+			}}
 	}
 	return &Picker{App: app, Title: title, Items: items, At: current, Current: current, wanted: app.Grid.WantRow(scenario), Choose: choose}
 }
