@@ -95,7 +95,7 @@ func (d *Door) Draw(c *draw.Canvas, r draw.Rectangle) {
 		}
 		free := d.drawTold(c, l.told, l.guide.Empty())
 		if l.legend.Empty() && free > 0 {
-			c.Lines(draw.Rect(0, l.told.Y+l.told.H-free, r.W, free), pane.SignRows(d.signs(), r.W), 0)
+			c.Lines(draw.Rect(0, l.told.Y+l.told.H-free, r.W, free), draw.SignRows(d.signs(), r.W), 0)
 			d.drawFraming(c, l.rules[1])
 		}
 	}
@@ -110,7 +110,7 @@ func (d *Door) signs() []draw.Sign {
 // drawFraming explains, at the end of a rule, the signs around those.
 func (d *Door) drawFraming(c *draw.Canvas, rule draw.Rectangle) {
 	g := &d.Theme.Glyphs
-	for _, signs := range pane.SignRows([]draw.Sign{{g.Enter + " " + g.Leave, "start, end"}, {g.Gap, "time passes"}}, rule.W) {
+	for _, signs := range draw.SignRows([]draw.Sign{{g.Enter + " " + g.Leave, "start, end"}, {g.Gap, "time passes"}}, rule.W) {
 		c.Line(rule.X+rule.W-signs.Width()-1, rule.Y, signs.Width(), signs)
 	}
 }

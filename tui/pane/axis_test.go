@@ -343,6 +343,29 @@ func TestLegendHasWhatIsOnTheScreen(t *testing.T) {
 	}
 }
 
+// Where the legend hasn't room for all signs it leaves out those that have been in the picture the longest: a reader knows them.
+func TestLegendHasWhatCameLast(t *testing.T) {
+	th, r := tuitest.PlainTheme(false), timeline.New(tuitest.PauseTrace())
+	left := 0
+	for pos := range r.Moments {
+		d, _ := drawnAt(r, pos, 120, th)
+		_, l, others := d.Legend(th, 0, 60)
+		legend, latest := tuitest.LineText(l), 0
+		for _, s := range d.unworded(&th.Glyphs) {
+			latest = max(latest, d.since[s[0]])
+		}
+		for _, s := range others {
+			left++
+			if s[0] != th.Reject && s[0] != th.Bad && d.since[s[0]] == latest {
+				t.Errorf("position %d: %q has come last, and the legend is %q", pos, s, legend)
+			}
+		}
+	}
+	if left == 0 {
+		t.Error("there was room for all signs")
+	}
+}
+
 // A sign with several meanings has, for each of them that is drawn, an entry of its own, and no other: all faults
 // have one sign, and so have a refusal and the wait after it. Any other sign has one meaning.
 func TestLegendTellsFaultsApart(t *testing.T) {
@@ -369,7 +392,7 @@ func TestLegendTellsFaultsApart(t *testing.T) {
 		for _, ascii := range []bool{false, true} {
 			th := tuitest.PlainTheme(ascii)
 			d, rows := drawnAt(r, 1, 120, th)
-			l, _ := rowOf(d.signsOf(&th.Glyphs), 120)
+			l, _ := draw.SignRow(d.signsOf(&th.Glyphs), 120)
 			if text, want := strings.TrimSpace(tuitest.LineText(l)), glyphOf(&th.Glyphs, r.Mark(r.Event(1)))+" "+c.words; text != want {
 				t.Errorf("%v: the legend is %q, want %q\n%s", c.kind, text, want, strings.Join(rows, "\n"))
 			}

@@ -113,11 +113,12 @@ func (d Drawn) framing(g *draw.Glyphs) []draw.Sign {
 
 // With is what two diagrams show together.
 func (d Drawn) With(o Drawn) Drawn {
-	both := Drawn{Hidden: d.Hidden + o.Hidden, signs: map[string]bool{}, frame: map[string]bool{}, worded: map[string]bool{}, faults: slices.Clone(d.faults), names: slices.Clone(d.names)}
+	both := Drawn{Hidden: d.Hidden + o.Hidden, signs: map[string]bool{}, frame: map[string]bool{}, worded: map[string]bool{}, since: map[string]int{}, faults: slices.Clone(d.faults), names: slices.Clone(d.names)}
 	for _, side := range []Drawn{d, o} {
 		maps.Copy(both.signs, side.signs)
 		maps.Copy(both.frame, side.frame)
 		maps.Copy(both.worded, side.worded)
+		maps.Copy(both.since, side.since)
 	}
 	for _, s := range o.faults {
 		if !slices.Contains(both.faults, s) {
@@ -133,7 +134,7 @@ func (d Drawn) With(o Drawn) Drawn {
 }
 
 // Legend explains those of the run's glyphs that are drawn, each in the same words wherever it stands: in a line of at most a width above the
-// diagram, if there is any, and then in one below it, which begins with what the run is there to show; those for which that has no room are the last result. The line above is filled
+// diagram, if there is any, and then in one below it, which begins with what the run is there to show; those for which that has no room are the last result, and have been there the longest. The line above is filled
 // in order, so that a sign that comes moves no other there. Bars explain
 // themselves by the names beside them, and the line of a client that runs needs no words. The glyphs around them are
 // explained where all others are.
@@ -146,19 +147,40 @@ func (d Drawn) Legend(t *draw.Theme, over, under int) (above, below draw.Line, o
 	n := len(signs) - first
 	for ; n > 0; n-- {
 		var left []draw.Sign
-		if above, left = rowOf(signs[first:first+n], over); len(left) == 0 {
+		if above, left = draw.SignRow(signs[first:first+n], over); len(left) == 0 {
 			break
 		}
 	}
-	below, others = rowOf(slices.Concat(signs[:first], signs[first+n:]), under)
+	below, others = draw.SignRow(slices.Concat(signs[:first], signs[first+n:]), under)
 	if len(others) > 0 { // rather all, in an order that wastes no columns
 		var left []draw.Sign
-		above, left = rowOf(signs[first:], over)
-		below, others = rowOf(slices.Concat(signs[:first], left), under)
+		above, left = draw.SignRow(signs[first:], over)
+		below, others = draw.SignRow(slices.Concat(signs[:first], left), under)
+	}
+	if len(others) > 0 {
+		above, below, others = d.latest(signs, first, over, under)
 	}
 	if len(others) == 0 {
-		more, _ := rowOf(d.framing(&t.Glyphs), under-below.Width())
+		more, _ := draw.SignRow(d.framing(&t.Glyphs), under-below.Width())
 		below = append(below, more...)
+	}
+	return above, below, others
+}
+
+// latest explains as many signs as two rows have room for: the first few, and of the rest those that have come last into the picture. A
+// reader has met the others.
+func (d Drawn) latest(signs []draw.Sign, first, over, under int) (above, below draw.Line, others []draw.Sign) {
+	newest := slices.Clone(signs[first:])
+	slices.SortStableFunc(newest, func(a, b draw.Sign) int { return d.since[b[0]] - d.since[a[0]] })
+	var shown []draw.Sign
+	for _, s := range newest {
+		now := slices.DeleteFunc(slices.Clone(signs[first:]), func(o draw.Sign) bool { return o != s && !slices.Contains(shown, o) })
+		up, left := draw.SignRow(now, over)
+		if down, none := draw.SignRow(slices.Concat(signs[:first], left), under); len(none) == 0 {
+			shown, above, below = now, up, down
+		} else {
+			others = append(others, s)
+		}
 	}
 	return above, below, others
 }
@@ -167,36 +189,11 @@ func (d Drawn) Legend(t *draw.Theme, over, under int) (above, below draw.Line, o
 // around them, if there are rows for all.
 func (d Drawn) LegendRows(t *draw.Theme, width, rows int) []draw.Line {
 	own := d.unworded(&t.Glyphs)
-	lines := SignRows(slices.Concat(own, d.framing(&t.Glyphs)), width)
+	lines := draw.SignRows(slices.Concat(own, d.framing(&t.Glyphs)), width)
 	if len(lines) > rows {
-		lines = SignRows(own, width)
+		lines = draw.SignRows(own, width)
 	}
 	return lines[:min(len(lines), rows)]
-}
-
-// SignRows explains signs in rows of at most a width.
-func SignRows(signs []draw.Sign, width int) (lines []draw.Line) {
-	for len(signs) > 0 {
-		l, others := rowOf(signs, width)
-		if len(others) == len(signs) { // no row has room for any of them
-			break
-		}
-		lines, signs = append(lines, l), others
-	}
-	return lines
-}
-
-// rowOf explains in a row as many of the signs as there is room for.
-func rowOf(signs []draw.Sign, width int) (l draw.Line, others []draw.Sign) {
-	for _, s := range signs {
-		next := draw.Line{draw.Text(" "+s[0], draw.Strong), draw.Text(" "+s[1]+" ", draw.Dim)}
-		if l.Width()+next.Width() > width {
-			others = append(others, s)
-			continue
-		}
-		l = append(l, next...)
-	}
-	return l, others
 }
 
 // glyphOf is the glyph of a mark.

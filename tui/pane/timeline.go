@@ -79,6 +79,7 @@ type Drawn struct {
 	signs  map[string]bool // the glyphs of its bars and marks
 	worded map[string]bool // those of bars that say in words what they are
 	frame  map[string]bool // those of frameSigns
+	since  map[string]int  // the column of the first of each glyph
 	faults []draw.Sign     // the meanings that are drawn of the signs with several
 	names  []draw.Sign     // the shortened names, and what they are short for
 }
@@ -124,7 +125,7 @@ func DrawTimeline(c *draw.Canvas, r draw.Rectangle, s Scene) Drawn {
 
 // drawn gathers the glyphs that nothing else has been drawn over.
 func (tl *plot) drawn() Drawn {
-	d := Drawn{Hidden: tl.hidden, single: len(tl.Nodes) == 1, signs: map[string]bool{}, frame: tl.frame, worded: tl.worded, names: tl.names}
+	d := Drawn{Hidden: tl.hidden, single: len(tl.Nodes) == 1, signs: map[string]bool{}, since: map[string]int{}, frame: tl.frame, worded: tl.worded, names: tl.names}
 	for i, name := range tl.Clients { // a bar whose name has no room anywhere
 		if tl.unnamed[i] && !tl.named[i] {
 			d.names = append(d.names, draw.Sign{tl.Theme.Bar(i), name + draw.Either(name == trace.Probe, "", "'s lock")})
@@ -132,6 +133,9 @@ func (tl *plot) drawn() Drawn {
 	}
 	for _, s := range tl.signs {
 		if tl.c.Char(s.x, s.y) == s.glyph {
+			if x, drawn := d.since[s.glyph]; !drawn || s.x < x {
+				d.since[s.glyph] = s.x
+			}
 			d.signs[s.glyph] = true
 			if s.glyph == tl.Theme.Enter || s.glyph == tl.Theme.Leave {
 				d.frame[tl.Theme.Enter+" "+tl.Theme.Leave] = true

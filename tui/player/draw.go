@@ -149,7 +149,7 @@ func (p *Player) DrawDiagram(c *draw.Canvas, r draw.Rectangle, spare int) []draw
 	lanes, _ := p.lanesIn(r.H, r.W, plan)
 	p.drawMain(c, r, lanes)
 	p.drawLegend(c, r, lanes)
-	if rest := pane.SignRows(p.unexplained, r.W-2); len(rest) <= spare {
+	if rest := draw.SignRows(p.unexplained, r.W-2); len(rest) <= spare {
 		return rest
 	}
 	return nil
@@ -298,7 +298,7 @@ func (p *Player) drawLegend(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane)
 // explains reports whether the signs for which the legend has no room are none, or are explained elsewhere: in the pane of the state, or in rows below
 // the diagram.
 func (p *Player) explains(others []draw.Sign, width int) bool {
-	return len(p.otherSigns(others)) > 0 || len(pane.SignRows(others, width)) <= p.spare
+	return len(p.otherSigns(others)) > 0 || len(draw.SignRows(others, width)) <= p.spare
 }
 
 // DrawStatus draws the event at the cursor, in two rows if it needs them and there are so many, and the
