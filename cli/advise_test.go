@@ -31,7 +31,7 @@ func TestAdvise(t *testing.T) {
 	for i, tt := range []struct{ for_, token, servers, lock, runs string }{
 		{"correctness", "yes", "separate", "Use fenced on one server, only if its token is checked and its counter kept.", "pause-past-ttl"},
 		{"efficiency", "no", "one", "Use setpx-lua.\nIt only saves work", "late-release"},
-		{"correctness", "no", "separate", "No lock alone is enough. A payment sent twice: redlock with an idempotency key. A", "minority-down"},
+		{"correctness", "no", "separate", "No lock alone is enough. Against a payment sent twice, use redlock with an", "minority-down"},
 	} {
 		if !testenv.Some(i, 6) {
 			continue

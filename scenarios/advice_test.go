@@ -225,7 +225,7 @@ func TestUnspokenAgreesWithTheRuns(t *testing.T) {
 			t.Errorf("%v: before the runs are made it is said: %s", a, early)
 		}
 		rest.Pending = 3
-		if early := strings.Join(d.Unspoken(&rest, outcome, name, false), " "); early != "Still computing 3 runs: this lock stays, but there may be more to rule out." {
+		if early := strings.Join(d.Unspoken(&rest, outcome, name, false), " "); early != "Still computing 3 runs, which can't change the lock, but may show more that you have to rule out." {
 			t.Errorf("%v: with runs to come it is said: %s", a, early)
 		}
 	}
@@ -265,7 +265,7 @@ func expectKey(t *testing.T, d *advice.Advice, outcome advice.Outcome) {
 		}
 	}
 	saves, why := reasons[len(reasons)-1], first[2]
-	harmless, exceptions, _ := strings.Cut(saves, "With the idempotency key a payment that is sent twice is made once")
+	harmless, exceptions, _ := strings.Cut(saves, "With the idempotency key a payment sent twice is made once")
 	covered, runs := 0, 0
 	for _, r := range append(slices.Clone(d.Runs), rest.Shown...) {
 		if !harms(d, r.Scenario, r.Strategy, r.Verdict) {
@@ -304,7 +304,7 @@ func expectKey(t *testing.T, d *advice.Advice, outcome advice.Outcome) {
 	rest.Pending = 3
 	reasons, counted := section(d, rest, outcome, "More on this"), section(d, rest, outcome, "The runs behind it")[0]
 	if first := section(d, rest, outcome, ""); strings.Contains(counted, "no question") || !strings.HasSuffix(reasons[len(reasons)-1], "at once.") ||
-		first[len(first)-1] != "Still computing 3 runs: this lock stays, but there may be more to rule out." {
+		first[len(first)-1] != "Still computing 3 runs, which can't change the lock, but may show more that you have to rule out." {
 		t.Errorf("%v: with runs to come it is said: %s, %s, %s", d.Answers, first, reasons, counted)
 	}
 }
@@ -451,7 +451,7 @@ func TestHeadlineHasTheCure(t *testing.T) {
 				}
 			}
 		}
-		if want := "No lock alone is enough. A payment sent twice: " + d.Lock.Name + " with an idempotency key. A balance computed from what was read: a version check."; headline != want {
+		if want := "No lock alone is enough. Against a payment sent twice, use " + d.Lock.Name + " with an idempotency key; for a balance computed from what was read, a version check."; headline != want {
 			t.Errorf("%v: %s, want %q", a, headline, want)
 		}
 		if fenced := slices.ContainsFunc(d.Instead, func(i advice.Instead) bool { return i.Lock.Name == "fenced" }); !fenced {

@@ -177,14 +177,14 @@ func (a *Advice) Headline() string {
 	case cured == "":
 		return "No lock alone is enough."
 	default:
-		return "No lock alone is enough. " + sameWork + ": " + cured + ". " + computed + ": a version check."
+		return "No lock alone is enough. Against " + sameWork + ", use " + cured + "; for " + computed + ", a version check."
 	}
 }
 
 // What the idempotency key protects, and what it doesn't: the headline parts them, or who has the second would be sent off with a key.
 const (
-	sameWork = "A payment sent twice"
-	computed = "A balance computed from what was read"
+	sameWork = "a payment sent twice"
+	computed = "a balance computed from what was read"
 )
 
 // Cured is the lock that is not enough alone with that which makes it enough: "" if there is nothing that does.
@@ -250,7 +250,7 @@ func (a *Advice) saves(rest *Rest, whole bool) string {
 		return text
 	}
 	covered, left := a.byCure(rest)
-	text += fmt.Sprintf(" It doesn't where %s. With the idempotency key a payment that is sent twice is made once, so for a payment you ", either(a.classes(covered, whole)))
+	text += fmt.Sprintf(" It doesn't where %s. With the idempotency key a payment sent twice is made once, so for a payment you ", either(a.classes(covered, whole)))
 	mishaps, _ := a.Mishaps(left)
 	if len(left) == 0 {
 		return text + "need not prevent any of these."
@@ -289,7 +289,7 @@ func (r *Rest) Incomplete() string {
 	if r.Pending == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Still computing %d %s: this lock stays, but there may be more to rule out.", r.Pending, pick(r.Pending == 1, "run", "runs"))
+	return fmt.Sprintf("Still computing %d %s, which can't change the lock, but may show more that you have to rule out.", r.Pending, pick(r.Pending == 1, "run", "runs"))
 }
 
 // fails says after what two are at work under every lock, by the answers, and to what that comes.
@@ -325,7 +325,7 @@ func (a *Advice) counted(rest *Rest, whole bool) string {
 		text += fmt.Sprintf(", by %s", a.harm(slices.Compact(codes.Sorted())))
 	}
 	if rest.Pending > 0 {
-		return text + fmt.Sprintf(", and in some of the %d others (%d to come).", rest.Made+rest.Pending, rest.Pending)
+		return text + fmt.Sprintf(", and in some of the %d others (%d to come)%s.", rest.Made+rest.Pending, rest.Pending, a.apart(rest))
 	}
 	text += fmt.Sprintf(", and in %d of the %d others%s.", n, rest.Made, a.apart(rest))
 	covered, left := a.byCure(rest)

@@ -244,7 +244,7 @@ func TestUnaskedRunsAreHeaded(t *testing.T) {
 				}
 			}
 			last := d.rows[len(d.rows)-1]
-			announced := strings.Contains(v, "; "+draw.Plural(len(d.listed)-len(adv.Runs), "other")+", ") || strings.Contains(v, fmt.Sprintf(" below (%s): %s", d.down(), d.below(last+1, &adv)))
+			announced := strings.Contains(v, "; "+draw.Plural(len(d.listed)-len(adv.Runs), "other run")+", ") || strings.Contains(v, fmt.Sprintf(" below (%s): %s", d.down(), d.below(last+1, &adv)))
 			if last < len(adv.Runs) && !announced || last == len(d.listed)-1 && announced {
 				t.Errorf("%v: run %d is the last in sight, others are announced: %t:\n%s", size, last, announced, v)
 			}
@@ -286,7 +286,7 @@ func TestFailuresElsewhereAreCountedOnceSettled(t *testing.T) {
 	cell := &d.Grid.Cells[at*len(d.Library.Strategies)+d.Library.Strategy(adv.Lock.Name)]
 	was := *cell
 	*cell = screen.Cell{}
-	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, "; 1 to come") || !strings.Contains(v, "Still computing 1 run: this lock stays") || strings.Contains(v, "fails then") || len(d.listed) != len(adv.Runs) {
+	if v := tuitest.Unwrapped(a.View()); !strings.Contains(v, "; 1 to come") || !strings.Contains(v, "Still computing 1 run, which can't change the lock") || strings.Contains(v, "fails then") || len(d.listed) != len(adv.Runs) {
 		t.Errorf("with one run still to be made, %d are listed:\n%s", len(d.listed), v)
 	}
 	*cell = was
@@ -671,7 +671,7 @@ func TestWhatHasNoRoomIsAnnounced(t *testing.T) {
 
 // countedBelow are the numbers in the row below a list: of runs of the answers, of others, and of those of the others that fail.
 func countedBelow(v string) (counted [3]int, said bool) {
-	m := regexp.MustCompile(`\n   … below \((?:enter )?↓\): (?:(\d+) more runs? of your answers)?(?:; )?(?:(\d+) others?(?:,? (none|which doesn't|\d+|) ?fails?)?)?\n`).FindStringSubmatch(v)
+	m := regexp.MustCompile(`\n   … below \((?:enter )?↓\): (?:(\d+) more runs? of your answers)?(?:; )?(?:(\d+) other runs?(?:,? (none|which doesn't|\d+|) ?fails?)?)?\n`).FindStringSubmatch(v)
 	if m == nil {
 		return counted, false
 	}

@@ -332,7 +332,7 @@ func heading(a *advice.Advice, pending int, others []advice.Run) string {
 // countOthers counts runs that no question is about, and those of them in which the lock fails, as the text above the list does. Where
 // an idempotency key has the same work done once in all of them, their headings say so.
 func countOthers(a *advice.Advice, runs []advice.Run) string {
-	text, failed := draw.Plural(len(runs), "other"), 0
+	text, failed := draw.Plural(len(runs), "other run"), 0
 	for i := range runs {
 		if len(runs[i].Broken) > 0 {
 			failed++
