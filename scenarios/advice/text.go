@@ -250,7 +250,7 @@ func (a *Advice) saves(rest *Rest, whole bool) string {
 		return text
 	}
 	covered, left := a.byCure(rest)
-	text += fmt.Sprintf(" It doesn't where %s. With the idempotency key a payment sent twice is made once, so for a payment you ", either(a.classes(covered, whole)))
+	text += fmt.Sprintf(" It doesn't where %s. With the idempotency key a payment that is sent twice is made once, so for a payment you ", either(a.classes(covered, whole)))
 	mishaps, _ := a.Mishaps(left)
 	if len(left) == 0 {
 		return text + "need not prevent any of these."
