@@ -244,7 +244,7 @@ func TestUnaskedRunsAreHeaded(t *testing.T) {
 				}
 			}
 			last := d.rows[len(d.rows)-1]
-			announced := strings.Contains(v, "; "+draw.Plural(len(d.listed)-len(adv.Runs), "other run")+", ") || strings.Contains(v, fmt.Sprintf(" below (%s): %s", d.down(), d.below(last+1, &adv)))
+			announced := strings.Contains(v, "; "+draw.Plural(len(d.listed)-len(adv.Runs), "other")+", ") || strings.Contains(v, fmt.Sprintf(" below (%s): %s", d.down(), d.below(last+1, &adv)))
 			if last < len(adv.Runs) && !announced || last == len(d.listed)-1 && announced {
 				t.Errorf("%v: run %d is the last in sight, others are announced: %t:\n%s", size, last, announced, v)
 			}

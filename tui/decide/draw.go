@@ -324,15 +324,15 @@ func heading(a *advice.Advice, pending int, others []advice.Run) string {
 		return text + fmt.Sprintf("; %d to come", pending)
 	}
 	if len(others) > 0 {
-		text += "; " + countOthers(a, others)
+		text += "; " + countOthers(a, others, "other")
 	}
 	return text
 }
 
 // countOthers counts runs that no question is about, and those of them in which the lock fails, as the text above the list does. Where
 // an idempotency key has the same work done once in all of them, their headings say so.
-func countOthers(a *advice.Advice, runs []advice.Run) string {
-	text, failed := draw.Plural(len(runs), "other run"), 0
+func countOthers(a *advice.Advice, runs []advice.Run, called string) string {
+	text, failed := draw.Plural(len(runs), called), 0
 	for i := range runs {
 		if len(runs[i].Broken) > 0 {
 			failed++
@@ -363,7 +363,7 @@ func (d *Decide) below(past int, a *advice.Advice) string {
 		all = append(all, draw.Plural(n, "more run")+" of your answers")
 	}
 	if others := d.listed[max(past, len(a.Runs)):]; len(others) > 0 {
-		all = append(all, countOthers(a, others))
+		all = append(all, countOthers(a, others, "other run"))
 	}
 	return strings.Join(all, "; ")
 }
