@@ -76,7 +76,7 @@ func TestTemplateTellsWorkFromItsRead(t *testing.T) {
 func TestTemplateShowsItsStory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mine.yaml")
 	must(t, "", "new", path)
-	if out := must(t, "", "run", "naive-del", path, "--plain"); !strings.Contains(out, "? Who believes that it has the lock?\n# A wakes up") || !regexp.MustCompile(`\nanswer    at \S+, before #\d+: Who believes that it has the lock\? A, B\n`).MatchString(out) {
+	if out := must(t, "", "run", "naive-del", path, "--plain"); !strings.Contains(out, "? Who believes that it has the lock?\n# A wakes up") || !regexp.MustCompile(`\nanswer    At \S+, right after event #\d+ of \d+: Who believes that it has the lock\? A, B\n`).MatchString(out) {
 		t.Error(out)
 	}
 	if said := strings.Join(strings.Fields(strings.ReplaceAll(content(t, path), "#", "")), " "); !strings.Contains(said, "stands behind the step that waits for it") {

@@ -265,7 +265,7 @@ func expectKey(t *testing.T, d *advice.Advice, outcome advice.Outcome) {
 		}
 	}
 	saves, why := reasons[len(reasons)-1], first[2]
-	harmless, exceptions, _ := strings.Cut(saves, "With the idempotency key a payment sent twice is made once")
+	harmless, exceptions, _ := strings.Cut(saves, "With the idempotency key a payment that is sent twice is made once")
 	covered, runs := 0, 0
 	for _, r := range append(slices.Clone(d.Runs), rest.Shown...) {
 		if !harms(d, r.Scenario, r.Strategy, r.Verdict) {
