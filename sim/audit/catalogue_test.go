@@ -149,7 +149,7 @@ func (l *log) audited(t *testing.T) (dg, fr map[string]int) {
 	return dg, fr
 }
 
-var beside = regexp.MustCompile(`^(\S+) .* while (\S+)'s lease is live$`)
+var beside = regexp.MustCompile(`^(\S+) .* while (\S+)'s (?:lease )?is live$`)
 
 // judged are the violations that the engine's monitors have found.
 func (l *log) judged() (dg, fr map[string]int) {
