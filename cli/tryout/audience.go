@@ -84,10 +84,26 @@ func advise(all []late) (lines []string) {
 	return lines
 }
 
-// misdated has the notes on questions that name an instant and are asked of another one, each with the lock under which it is so.
-func misdated(s *scenarios.Scenario, t *trace.Trace) (lines []string) {
+// idleCrashes has the notes on clients that crash before they have sent a command: that some steps of a client lead into the middle of an
+// acquisition under one lock doesn't mean that they do under another, and no server has seen anything of this one.
+func idleCrashes(t *trace.Trace) (lines []string) {
+	sent := map[int]bool{}
+	for i := range t.Events {
+		switch e := &t.Events[i]; {
+		case e.Kind == trace.KindSend:
+			sent[e.Client] = true
+		case e.Kind == trace.KindCrash && !sent[e.Client]:
+			name := t.Clients[e.Client]
+			lines = append(lines, fmt.Sprintf("at %s: %s crashes before it has sent a command, so this run says nothing of %s under a crash in the middle; \"run: %s, to: after acquire first\" leads behind its first command under every lock.", trace.Brief(e.At), name, t.Strategy, name))
+		}
+	}
+	return lines
+}
+
+// toldEarly has the notes on questions that are open while something may tell their answer.
+func toldEarly(s *scenarios.Scenario, t *trace.Trace) (lines []string) {
 	for _, q := range ofScript(t) {
-		if text := q.Misdated(); text != "" {
+		if text := q.TellsEarly(); text != "" {
 			lines = append(lines, s.NoteAt(q.Note)+": "+text)
 		}
 	}

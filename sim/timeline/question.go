@@ -30,7 +30,7 @@ type Question struct {
 	Said    int           // of one of the script's: the position of its words, or that of an answer after them
 	At      time.Duration // of one of the script's: the instant of that
 	Moment  time.Duration // of one of the script's, not about the verdict: the instant with which its text begins
-	Tells   string        // of one of the script's that is asked of an earlier instant than its own: what happens then
+	Tells   string        // of one of the script's that says itself of which moment it is: what happens before that, and may tell its answer
 	Of      *trace.Event  // the command that its text names, of the moment after which it is asked, or nil
 
 	about string // of one of the script's: as its note has it; of one for the worst: verdict
@@ -73,13 +73,13 @@ func (q *Question) Dated() string {
 	return namesTime.FindString(q.Then)
 }
 
-// Misdated says, for the author of a script, that a question that names an instant is asked of an earlier one, as what happens then would
-// tell its answer; and what to do. It is empty for any other question.
-func (q *Question) Misdated() string {
-	if q.Dated() == "" || q.Tells == "" || q.Moment >= q.At {
+// TellsEarly says, for the author of a script, that what happens while a question is open may tell its answer, as its words keep it to
+// its own moment; and what to do. It is empty for any other question.
+func (q *Question) TellsEarly() string {
+	if q.Tells == "" {
 		return ""
 	}
-	return fmt.Sprintf("this question says %q, but it is asked of %s, as %s would tell its answer. Leave the time out of its text, or ask it above the step that leads to that.", q.Dated(), trace.Brief(q.Moment), q.Tells)
+	return fmt.Sprintf("this question is open until %s, and %s may tell its answer: leave the moment out of its text, or write a say below the step that leads to that", trace.Brief(q.Moment), q.Tells)
 }
 
 // SettledBy reports whether a question of another run is the same one and has the same answer.
@@ -188,7 +188,7 @@ type quiz struct {
 
 // script takes over a question of the script, as written, after its instant. It is asked at words that come before, so that
 // what decides it isn't on the screen, and answered at its own instant, of which its words are; or, where a violation or a
-// refusal before that shows the answer, asked of that instant, and answered there.
+// refusal before that shows the answer, asked of that instant, and answered there: see answerEarly.
 func (q *quiz) script(n *trace.Note) {
 	at := q.Before(n.Seq)
 	asked := Question{Pos: q.PreviousChapter(at), Until: at, Script: true, Note: n.Index, Then: n.Prose(), Said: at, At: n.At, about: n.About}
@@ -198,13 +198,13 @@ func (q *quiz) script(n *trace.Note) {
 		return
 	case "record":
 		asked.Choices, asked.Right = q.sets(holders(q.Timeline, q.StateAt(at), true), len(q.Nodes) > 1, q.records)
-		asked.Until = q.shownBefore(&asked, true)
+		q.answerEarly(&asked, true)
 		if asked.Why = q.gone(at); n.Answer != trace.NoRecord {
 			asked.Why = q.stored(at, n.Answer)
 		}
 	default:
 		asked.Choices, asked.Right = q.sets(holders(q.Timeline, q.StateAt(at), false), true, q.names)
-		asked.Until = q.shownBefore(&asked, false)
+		q.answerEarly(&asked, false)
 		asked.Why = q.Holders(q.StateAt(asked.Until))
 	}
 	if asked.Pos < asked.Until {
@@ -237,7 +237,7 @@ func (q *quiz) word(asked *Question) {
 func (q *quiz) moment(asked *Question, record bool) (text string, after *trace.Event) {
 	asked.Moment = asked.At
 	if asked.Until < asked.Said {
-		asked.Moment, asked.Tells = q.When(asked.Until), q.giveaway(asked.Until)
+		asked.Moment = q.When(asked.Until)
 	}
 	text = "At " + trace.Brief(asked.Moment)
 	answer := holders(q.Timeline, q.StateAt(asked.Until), record)
@@ -348,12 +348,24 @@ func (q *quiz) shownBefore(asked *Question, record bool) int {
 	return asked.Said
 }
 
+// answerEarly has a question answered where a violation or a refusal before its own moment shows the answer; one whose words say of which moment
+// it is stays with that.
+func (q *quiz) answerEarly(asked *Question, record bool) {
+	switch at := q.shownBefore(asked, record); {
+	case at == asked.Said:
+	case asked.Dated() != "" || namesMoment.MatchString(asked.Then):
+		asked.Tells = q.giveaway(at)
+	default:
+		asked.Until = at
+	}
+}
+
 // giveaway is the violation or the refusal at a position, in a few words.
 func (t *Timeline) giveaway(pos int) string {
 	if _, fresh := t.Breached(pos); len(fresh) > 0 {
-		return "the " + fresh[0].Code.Name() + " (" + fresh[0].Code.String() + ") there"
+		return fmt.Sprintf("the %s (%s) at %s", fresh[0].Code.Name(), fresh[0].Code, trace.Brief(t.When(pos)))
 	}
-	return "the refusal there"
+	return "the refusal at " + trace.Brief(t.When(pos))
 }
 
 // holders is the set of clients, by bit, that believe that they hold the lock, or whose

@@ -159,7 +159,7 @@ func TestQuestionForTheRecordNamesTheCommand(t *testing.T) {
 	}
 }
 
-// A question that names its instant itself is asked, and answered, without another one: before its place it is asked of an earlier one.
+// A question that names its instant itself is asked, and answered, of that and without another one; any other of that at which its answer shows.
 func TestQuestionThatNamesItsInstant(t *testing.T) {
 	const lost = "title: Lost\nsetup:\n  clients: {A: , B: {insist: 2s}}\n  retry: {tries: 1}\nscript:\n  - say: A asks.\n  - run: A\n    to: after acquire first\n  - drop: {reply: A}\n  - run: A\n  - wait: 60s\n" +
 		"  - ask: %s\n    answer: record\n  - say: B comes.\n"
@@ -172,8 +172,8 @@ func TestQuestionThatNamesItsInstant(t *testing.T) {
 		"After how many minutes does B come, at 60 s or?": "After how many minutes does B come, at 60 s or?",
 	} {
 		q := runOf(t, "setnx", fmt.Sprintf(lost, asked)).Questions()[0]
-		if got := q.Worded(q.Text, 0); got != want || (q.Misdated() != "") != (got == q.Then) {
-			t.Errorf("%q, with the note %q", got, q.Misdated())
+		if got := q.Worded(q.Text, 0); got != want || (q.TellsEarly() != "") != (got == q.Then) {
+			t.Errorf("%q, with the note %q", got, q.TellsEarly())
 		}
 	}
 }

@@ -208,7 +208,7 @@ func (t *Timeline) Marked(n *trace.Note, pos int, shown time.Duration) string {
 		case at == 0 || n.At == shown:
 			return "In progress: "
 		}
-		return "From " + trace.Brief(t.When(at+1)) + " on: " // of the first event that comes of it: nothing happens at the instant of the words
+		return "From " + when + " on: "
 	case n.At != shown && (at == pos || !t.SameHolders(at, pos)):
 		return "(at " + when + ") " // in brackets: it is none of the author's words
 	}

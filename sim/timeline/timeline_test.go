@@ -312,19 +312,6 @@ func TestWordsAreMarkedUntilTheirEventsHaveHappened(t *testing.T) {
 	}
 }
 
-// Words have the instant of the first event that comes of them, where their own has nothing.
-func TestWordsHaveTheInstantOfTheirFirstEvent(t *testing.T) {
-	r := pausePastTTL()
-	tl := New(&r.Trace)
-	at := tl.After(9) - 1
-	own := tl.When(at) + time.Millisecond
-	r.Notes = []trace.Note{{Seq: 9, At: own, Text: "B comes."}}
-	tl = New(&r.Trace)
-	if got, want := tl.Marked(&r.Notes[0], at+2, tl.When(at+1)+time.Second), "From "+trace.Brief(tl.When(at+1))+" on: "; got != want || tl.When(at+1) == own {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
 // What the probe does after the story is none of the words that close it.
 func TestClosingWordsAreNotMarked(t *testing.T) {
 	r := pausePastTTL()

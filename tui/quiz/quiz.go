@@ -552,7 +552,7 @@ func (z *Quiz) Ask(t *draw.Paragraphs, pos int, by *Teller) {
 			t.Add(draw.Strong, "  ", "Or "+on)
 		}
 	}
-	if note := q.Misdated(); note != "" && by.Author {
+	if note := q.TellsEarly(); note != "" && by.Author {
 		t.Add(draw.Dim, "~ ", trace.Capital(note))
 	}
 }
