@@ -576,7 +576,7 @@ func TestWhatProtectsIsTheSecondLine(t *testing.T) {
 			t.Errorf("%v: it begins with %q", a, first)
 		}
 		seen[d.Protects()] = true
-		what := map[bool]string{true: "That key, an ID that its receiver acts on once, protects", false: "That check protects"}[!d.Enough]
+		what := map[bool]string{true: "The key, an ID that its receiver acts on once, protects", false: "That check protects"}[!d.Enough]
 		if a[0] == 0 {
 			what = "It only saves work"
 		}

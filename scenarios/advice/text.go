@@ -92,7 +92,7 @@ func said(all ...string) []string {
 func (a *Advice) Protects() string {
 	switch {
 	case a.Cured() != "":
-		return "That key, an ID that its receiver acts on once, protects; the lock saves work."
+		return "The key, an ID that its receiver acts on once, protects; the lock saves work."
 	case !a.Enough:
 		return "Every lock fails: two can be at work at once."
 	case a.Enough && a.guards():

@@ -229,8 +229,8 @@ func (m *Runs) drawSight(c *draw.Canvas, r draw.Rectangle) {
 		}
 	}
 	text := " " + stretch("scenarios", from, to-from, all)
-	if folded > 0 {
-		text += fmt.Sprintf(" + %d folded", folded)
+	if folded > 0 { // of what is unfolded a part, or all, is in sight, and of all scenarios less
+		text = strings.Replace(text, "all scenarios", fmt.Sprintf("%d scenarios", all), 1) + fmt.Sprintf(" + %d folded", folded)
 	}
 	text += ", " + stretch("locks", m.left, m.plan.columns, len(m.locks)) + " "
 	c.Text(r.X+r.W-draw.Width(text)-1, r.Y, draw.Width(text), text, draw.Dim)
