@@ -104,7 +104,7 @@ func (a *Advice) Protects() string {
 // keepsCounter says how a server of Redis keeps the counter of tokens, outside what to do where a token isn't checked, and beginsAgain to
 // what it comes that the counter is lost.
 const (
-	keepsCounter = "What to do: have Redis keep the counter of tokens through restarts and power cuts (appendonly yes, appendfsync always), and evict nothing (maxmemory-policy noeviction)."
+	keepsCounter = "What to do: have Redis keep the counter of tokens through restarts and power cuts (appendonly yes, appendfsync always), and never evict it (maxmemory-policy noeviction)."
 	outside      = "Give a charge or a mail, which can't check a token, an idempotency key, so that a second one has no effect."
 	beginsAgain  = "A counter that is lost begins again: the next holder's number is no higher than that of the one before, and the resource takes a late write."
 )
@@ -601,7 +601,11 @@ func (a *Advice) costs(rest *Rest, outcome Outcome) string {
 	}
 	text := fmt.Sprintf("Two may be at work at once after %s", either(mishaps))
 	if a.Lock.Fences {
-		return text + ": the resource refuses a late write, so you need not rule these out."
+		text += ": the resource refuses a late write, so you need not rule these out"
+		if slices.ContainsFunc(accepted, func(r Run) bool { return slices.Contains(r.Accepted, trace.DG) }) {
+			text += ", nor the double grant (DG) that they show where the record is lost"
+		}
+		return text + "."
 	}
 	return text + ": that costs work twice, as you accept, so you need not rule these out."
 }
