@@ -168,6 +168,17 @@ func (t *Timeline) Before(seq int) int {
 // After returns the position to which the event with this Seq leads.
 func (t *Timeline) After(seq int) int { return min(t.Before(seq)+1, t.Last()) }
 
+// Shown is the instant of what has happened after a position, up to another, for a place in which all of it is drawn: of the last change of a
+// record, as a reply that follows it unseen is later, or else of the last event.
+func (t *Timeline) Shown(from, to int) time.Duration {
+	for pos := to; pos > max(from, 0); pos-- {
+		if e := t.Event(pos); len(e.Changes) > 0 {
+			return e.At
+		}
+	}
+	return t.When(to)
+}
+
 // Chapter counts, from 1, the chapters that have begun at a position.
 func (t *Timeline) Chapter(pos int) int {
 	i, found := slices.BinarySearch(t.Chapters, pos)

@@ -546,3 +546,28 @@ func TestCursorStaysBesideNumbers(t *testing.T) {
 		}
 	}
 }
+
+// The instant above the beginning of a record is that of the command which stores it, and not of the reply that follows unseen in
+// its column.
+func TestRecordsBeginAtTheInstantAbove(t *testing.T) {
+	run, changes, seen := timeline.New(tuitest.RealRun(t, "naive-del", "late-release")), map[string]bool{}, 0
+	for _, e := range run.Events {
+		changes[trace.Brief(e.At)] = changes[trace.Brief(e.At)] || len(e.Changes) > 0
+	}
+	for width := 60; width <= 200; width += 10 {
+		for pos := range run.Last() {
+			_, rows := drawnAt(run, pos, width, tuitest.PlainTheme(false))
+			redis := []rune(rows[slices.IndexFunc(rows, func(row string) bool { return strings.Contains(row, "n1") })])
+			for x, sign := range []rune(rows[1]) {
+				if label, _, _ := strings.Cut(string([]rune(rows[0])[x:]), " "); sign == '┼' && redis[x] == '[' {
+					if seen++; !changes[label] {
+						t.Fatalf("%d columns, position %d: %s\n%s", width, pos, label, strings.Join(rows, "\n"))
+					}
+				}
+			}
+		}
+	}
+	if seen == 0 {
+		t.Error("no record begins below an instant")
+	}
+}

@@ -718,7 +718,7 @@ func (tl *plot) drawTimes() (labels []timeLabel) {
 			continue
 		}
 		if !proof {
-			at = tl.When(p)
+			at = tl.Shown(tl.Axis.At(tl.offset+x-1), p)
 		}
 		text := trace.Brief(at)
 		end := x + draw.Width(text)
