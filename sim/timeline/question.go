@@ -79,7 +79,7 @@ func (q *Question) TellsEarly() string {
 	if q.Tells == "" {
 		return ""
 	}
-	return fmt.Sprintf("this question is open until %s, and %s may tell its answer: leave the moment out of its text, or write a say below the step that leads to that", trace.Brief(q.Moment), q.Tells)
+	return fmt.Sprintf("this question is open until %s, and %s may tell its answer: leave the moment out of its text, and it is asked of that instant", trace.Brief(q.Moment), q.Tells)
 }
 
 // SettledBy reports whether a question of another run is the same one and has the same answer.

@@ -228,11 +228,14 @@ func (m *Runs) drawSight(c *draw.Canvas, r draw.Rectangle) {
 			}
 		}
 	}
-	text := " " + stretch("scenarios", from, to-from, all)
-	if folded > 0 { // of what is unfolded a part, or all, is in sight, and of all scenarios less
-		text = strings.Replace(text, "all scenarios", fmt.Sprintf("%d scenarios", all), 1) + fmt.Sprintf(" + %d folded", folded)
+	sight := stretch("scenarios", from, to-from, all)
+	if folded > 0 {
+		if to-from == all { // of those that are unfolded
+			sight = fmt.Sprintf("%d scenarios", all)
+		}
+		sight += fmt.Sprintf(" + %d folded", folded)
 	}
-	text += ", " + stretch("locks", m.left, m.plan.columns, len(m.locks)) + " "
+	text := " " + sight + ", " + stretch("locks", m.left, m.plan.columns, len(m.locks)) + " "
 	c.Text(r.X+r.W-draw.Width(text)-1, r.Y, draw.Width(text), text, draw.Dim)
 	codes := m.codesWithin(r.W - draw.Width(text) - 3)
 	c.Line(r.X+1, r.Y, codes.Width(), codes)
