@@ -333,7 +333,7 @@ func (d *drawing) film() *pageData {
 		c.Notes = append(c.Notes, said{n.Kind.String(), n.Prose(), n.Answer, d.settled(n, questions)})
 	}
 	for _, q := range questions {
-		asked := question{Pos: q.Pos, Until: q.Until, Text: q.Worded(q.Text, d.Now(q.Pos)), Lead: q.Lead, Choices: q.Choices, Right: q.Right, Lesser: q.Lesser, Why: q.Why}
+		asked := question{Pos: q.Pos, Until: q.Until, Text: strings.Join(append(d.Leading(&q), q.Worded(q.Text, d.Now(q.Pos))), " "), Lead: q.Lead, Choices: q.Choices, Right: q.Right, Lesser: q.Lesser, Why: q.Why}
 		if q.Script {
 			asked.Told, asked.Then = q.Said, q.Text
 		}

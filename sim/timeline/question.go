@@ -91,6 +91,20 @@ func (q *Question) SettledBy(o *Question) bool {
 	return same && o.Script == q.Script && slices.Equal(o.Choices, q.Choices) && o.Right == q.Right
 }
 
+// Leading are the words of a script that stand above one of its questions, with nothing but a wait between them, and that are told only
+// where it is answered: whoever is asked is to have them before, with their instant.
+func (t *Timeline) Leading(q *Question) (words []string) {
+	if !q.Script || q.about == verdict || q.Pos >= q.Said {
+		return nil
+	}
+	for _, n := range t.Notes {
+		if n.Kind == trace.NoteSay && n.Index < q.Note && n.At < q.At && t.Before(n.Seq) == q.Said {
+			words = append(words, "Later, at "+trace.Brief(n.At)+": "+n.Prose())
+		}
+	}
+	return words
+}
+
 // mostChoices is the greatest number of sets to choose from.
 const mostChoices = 4
 
@@ -349,10 +363,12 @@ func (q *quiz) shownBefore(asked *Question, record bool) int {
 }
 
 // answerEarly has a question answered where a violation or a refusal before its own moment shows the answer; one whose words say of which moment
-// it is stays with that.
+// it is stays with that, unless that is the very instant.
 func (q *quiz) answerEarly(asked *Question, record bool) {
 	switch at := q.shownBefore(asked, record); {
 	case at == asked.Said:
+	case q.When(at) == asked.At:
+		asked.Until = at
 	case asked.Dated() != "" || namesMoment.MatchString(asked.Then):
 		asked.Tells = q.giveaway(at)
 	default:

@@ -405,6 +405,29 @@ func ownRun(t *testing.T, lock, ask string) *timeline.Timeline {
 		"  - say: A stalls.\n  - wait: 12s\n  - run: B\n    to: work\n  - say: A wakes up.\n  - run: A\n  - run: B\n  - ask: "+ask+"\n")
 }
 
+// TestWordsAboveAQuestionComeBeforeIt: where nothing but a wait stands between words and a question, they are told where it is asked; those below
+// it are not.
+func TestWordsAboveAQuestionComeBeforeIt(t *testing.T) {
+	tl := runOf(t, "naive-del", "title: Own\nsetup:\n  clients: {A: {work: 20s}}\nscript:\n  - say: A works.\n  - run: A\n    to: work\n  - wait: 2s\n"+
+		"  - say: Two more seconds go by.\n  - wait: 2s\n  - ask: Who has it?\n    answer: holders\n  - say: A goes on.\n  - run: A\n")
+	q := tl.Questions()[0]
+	words := tl.Leading(&q)
+	if len(words) != 1 || words[0] != "Later, at 2.002s: Two more seconds go by." || q.Pos > 0 {
+		t.Errorf("asked at %d, after %v", q.Pos, words)
+	}
+}
+
+// TestAnswerAtTheRefusalOfItsInstant: the slide of a refusal shows who has the lock then, so a question of that very instant is answered there,
+// though its words name the moment.
+func TestAnswerAtTheRefusalOfItsInstant(t *testing.T) {
+	tl := runOf(t, "setpx-lua", "title: Own\nsetup:\n  clients: {A: , B: {work: 5s}}\n  ttl: 10s\nscript:\n  - say: A takes the lock.\n  - run: A\n    to: before release first\n"+
+		"  - wait: 12s\n  - run: B\n    to: work\n  - say: A wakes up.\n  - run: A\n  - ask: Who has the lock once A is through?\n    answer: holders\n  - say: B goes on.\n  - run: B\n")
+	q := tl.Questions()[0]
+	if tl.Refusal(q.Until) == "" || tl.When(q.Until) != q.At || q.Tells != "" {
+		t.Errorf("answered at %s with %q, and is asked of %s: %q", tl.When(q.Until), tl.Refusal(q.Until), q.At, q.Tells)
+	}
+}
+
 // A question that ends a script is asked at the words before it, where nothing that decides it is on the
 // screen, whether or not a property breaks.
 func TestLastQuestionIsAskedBeforeItsAnswer(t *testing.T) {

@@ -536,6 +536,12 @@ func (z *Quiz) Ask(t *draw.Paragraphs, pos int, by *Teller) {
 	if before := z.before(q); before != "" && z.Open(pos) == q {
 		t.Add(draw.Plain, "  ", before)
 	}
+	if q.Pos == pos && !z.behind[pos] {
+		for _, words := range z.run.Leading(q) {
+			t.Add(draw.Plain, "", words)
+			t.Gap()
+		}
+	}
 	switch on := by.Enter + " goes on: the run will tell."; {
 	case z.answered(q) && (q.Pos < pos || z.behind[pos] || z.shown(q)):
 		z.open(t, q, pos, by)
