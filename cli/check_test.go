@@ -690,3 +690,35 @@ expect:
 		}
 	}
 }
+
+// A question for a moment in what a client does, below the step that runs it to its end, is asked of that end: its author learns of it, and how to
+// stop the step earlier.
+func TestCheckSaysThatAQuestionIsOfTheEndOfAStep(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "my.yaml")
+	const text = `title: t
+setup:
+  clients: {A: {work: 5s}, B: {work: 50s}}
+script:
+  - say: A takes the lock.
+  - run: A
+    to: work
+  - say: B asks, later.
+  - wait: 12s
+  - run: B
+%s  - ask: Who has the lock once B has asked?
+    answer: holders
+  - say: A goes on.
+  - run: A
+expect:
+  - {verdict: [SW, OV], under: [naive-del, setpx-lua]}
+`
+	for to, times := range map[string]int{"": 2, "    to: work\n": 0} {
+		if err := os.WriteFile(script, fmt.Appendf(nil, text, to), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, errs, _ := run(t, "", "check", script)
+		if strings.Count(out, `, after B has ended: this question says "once B has asked", and at 12.003s the holders or the records are others.`) != times {
+			t.Errorf("%q:\n%s%s", to, out, errs)
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package tryout
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"lockstep/scenarios"
+	"lockstep/sim/timeline"
+	"lockstep/sim/trace"
+)
+
+// ends has the notes on questions that speak of a moment in what a client does ("once B has asked"), and stand below a step that has run it to
+// its end, where the answer may be another one than at that moment.
+func ends(s *scenarios.Scenario, t *trace.Trace) (lines []string) {
+	run := timeline.New(t)
+	for _, q := range ofScript(t) {
+		if q.Moment == 0 || q.Moment != q.At || q.Dated() != "" {
+			continue
+		}
+		for client, name := range t.Clients {
+			says := regexp.MustCompile(`(?i)\b(once|as soon as|by the time|right after|when|after|before) ` + regexp.QuoteMeta(name) + `\b[^,.?!]*`).FindString(q.Then)
+			if earlier := earlierMoment(run, &q, client); says != "" && earlier > 0 {
+				lines = append(lines, fmt.Sprintf("%s: asked of %s, after %s has ended: this question says %q, and at %s the holders or the records are others. If it means such a moment, end the step there, and let %[3]s go on below the question: \"run: %[3]s, to: work\" (or granted, read, release), or \"run: %[3]s, for: 1s\".",
+					s.NoteAt(q.Note), trace.Brief(q.Moment), name, strings.TrimSpace(says), trace.Brief(run.When(earlier))))
+			}
+		}
+	}
+	return lines
+}
+
+// earlierMoment is the first position at which a client has acted, since the words or the question above a question, and the holders or the records
+// are others than at the question's own place; if the client has ended between. It is 0 if there is none.
+func earlierMoment(run *timeline.Timeline, q *timeline.Question, client int) (first int) {
+	from, acted, ended := 0, false, false
+	for _, n := range run.Notes {
+		if n.Index < q.Note && (n.Kind == trace.NoteSay || n.Kind == trace.NoteAsk) {
+			from = run.Before(n.Seq)
+		}
+	}
+	for pos := from + 1; pos <= q.Said; pos++ {
+		e := run.Event(pos)
+		acted = acted || e.Client == client
+		ended = ended || e.Client == client && e.Kind == trace.KindDone
+		if acted && first == 0 && !run.SameHolders(pos, q.Said) {
+			first = pos
+		}
+	}
+	if !ended {
+		return 0
+	}
+	return first
+}
