@@ -549,7 +549,7 @@ func TestNumbersOfRuns(t *testing.T) {
 			if d.Enough {
 				want = fmt.Sprintf("Each run plays one mishap. It withstands all %d that your answers call for", len(d.Runs))
 			}
-			others := fmt.Sprintf(", and in %d of the %d others (%d more don't apply). With the key, though no run has it, a payment sent by both is made once in all",
+			others := fmt.Sprintf(", and in %d of the %d that they don't (%d more don't apply). With the key (no run has it) a payment sent by both is made once in all",
 				len(elsewhere), rest.Made, apart)
 			if d.Enough {
 				others = fmt.Sprintf(". It fails in %d other", len(elsewhere))

@@ -128,14 +128,19 @@ func (a *Advice) withstood(rest *Rest) string {
 	if rest.Pending > 0 {
 		return text + "."
 	}
-	switch failed := (&candidate{a.Lock, rest.Shown}).failed(); failed {
+	failed := (&candidate{a.Lock, rest.Shown}).failed()
+	switch failed {
 	case 0:
-		return text + ", and fails in no other."
+		text += ", and fails in no other."
 	case 1:
-		return text + ". It fails in 1 other: rule out that mishap, as said above."
+		text += ". It fails in 1 other: rule that out, as said above."
 	default:
-		return text + fmt.Sprintf(". It fails in %d others: rule out those mishaps, as said above.", failed)
+		text += fmt.Sprintf(". It fails in %d others: rule those out, as said above.", failed)
 	}
+	if harmless := len(rest.Shown) - failed; harmless > 0 {
+		text += fmt.Sprintf(" %d cost only work.", harmless)
+	}
+	return text
 }
 
 // aRun says what the runs are that are counted.
@@ -202,6 +207,8 @@ func (a *Advice) Cured() string {
 // Choice is the lock that is recommended, or, if none is enough, with what one is, or else the one that comes nearest.
 func (a *Advice) Choice() string {
 	switch cured := a.Cured(); {
+	case a.Enough && a.guards():
+		return a.Lock.Name + ", if its token is checked"
 	case a.Enough:
 		return a.Lock.Name
 	case cured != "":
@@ -325,14 +332,14 @@ func (a *Advice) counted(rest *Rest, whole bool) string {
 		text += fmt.Sprintf(", by %s", a.harm(slices.Compact(codes.Sorted())))
 	}
 	if rest.Pending > 0 {
-		return text + fmt.Sprintf(", and in some of the %d others (%d to come)%s.", rest.Made+rest.Pending, rest.Pending, a.apart(rest))
+		return text + fmt.Sprintf(", and in some of the %d that they don't (%d to come)%s.", rest.Made+rest.Pending, rest.Pending, a.apart(rest))
 	}
-	text += fmt.Sprintf(", and in %d of the %d others%s.", n, rest.Made, a.apart(rest))
+	text += fmt.Sprintf(", and in %d of the %d that they don't%s.", n, rest.Made, a.apart(rest))
 	covered, left := a.byCure(rest)
 	if len(covered) == 0 || a.Cured() == "" {
 		return text
 	}
-	return text + " With the key, though no run has it, a payment sent by both is made once in " + pick(len(left) == 0, "all of these.", fmt.Sprintf("all but %d of these.", len(left)))
+	return text + " With the key (no run has it) a payment sent by both is made once in " + pick(len(left) == 0, "all.", fmt.Sprintf("all but %d.", len(left)))
 }
 
 // apart counts the scenarios that no count has: by the answers they can't happen, or they test nothing of the lock.
@@ -566,7 +573,7 @@ func (a *Advice) Unspoken(rest *Rest, outcome Outcome, name func(scenario string
 	case rest.Pending > 0: // in the place of the conditions, so that nothing moves once they are known
 		return []string{rest.Incomplete()}
 	case len(rest.Shown) == 0:
-		return []string{fmt.Sprintf("None of the %d other runs shows what your answers forbid, either.", rest.Made)}
+		return []string{fmt.Sprintf("None of the %d runs that your answers don't call for shows what they forbid, either.", rest.Made)}
 	case len(failed) > 0:
 		said = append(said, a.conditions(failed, whole))
 		if other := a.spared(failed, outcome, name); other != "" {
@@ -603,7 +610,7 @@ func (a *Advice) costs(rest *Rest, outcome Outcome) string {
 	if a.Lock.Fences {
 		text += ": the resource refuses a late write, so you need not rule these out"
 		if slices.ContainsFunc(accepted, func(r Run) bool { return slices.Contains(r.Accepted, trace.DG) }) {
-			text += ", nor the double grant (DG) that they show where the record is lost"
+			text += ", nor the double grant (DG) that other runs show"
 		}
 		return text + "."
 	}
