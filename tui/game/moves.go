@@ -213,22 +213,22 @@ func (s *Game) instants() (all []option) {
 // undue says why time can't pass where nothing comes of it: whoever has begun and could act may not be paused, or nothing happens by
 // itself before somebody acts.
 func (s *Game) undue() string {
-	var able []string
-	begun := 0
+	var able, begun []string
 	for i := range s.next {
 		if len(s.next[i].moves) > 0 {
 			able = append(able, s.Run.Clients[i])
-			begun += draw.Either(s.Run.Begun(i, s.Run.Last()), 1, 0)
+			if s.Run.Begun(i, s.Run.Last()) {
+				begun = append(begun, s.Run.Clients[i])
+			}
 		}
 	}
 	if len(able) == 0 {
 		return "time can't pass: nothing is due"
 	}
-	who := draw.Either(len(able) > 1, "one of ", "") + trace.List(able)
-	if s.mayPause(begun) {
-		return "time can't pass: nothing is due before " + who + " acts"
+	if s.mayPause(len(begun)) {
+		return "time can't pass: nothing is due before " + draw.Either(len(able) > 1, "one of ", "") + trace.List(able) + " acts"
 	}
-	return "time can't pass: " + noPause(s.bounds.Faults[explore.Pause]) + ", so " + who + " must act first"
+	return "time can't pass: " + noPause(s.bounds.Faults[explore.Pause]) + ", so " + draw.Either(len(begun) > 1, "one of ", "") + trace.List(begun) + " must act first"
 }
 
 // stamped reports whether clients judge by their clocks what is stored: a stamp passes without an event.
