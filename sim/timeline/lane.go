@@ -199,16 +199,31 @@ func (t *Timeline) Texts(b Bar, length string) (texts []string) {
 	return texts
 }
 
-// BeliefTexts are what the bar of a client says that believes that it has the lock: the longest first. The number of its fencing token, by
+// BeliefTexts are what the bar of a client says that believes from one position to another that it has the lock: the longest first. Where
+// Redis has no record of it meanwhile, they say that it only thinks so. The number of its fencing token, by
 // which a resource refuses one client and lets another in, goes last.
-func (t *Timeline) BeliefTexts(b Bar) []string {
+func (t *Timeline) BeliefTexts(b Bar, from, to int) []string {
 	name := t.Clients[b.Client]
 	texts := []string{name + " holds the lock", name + " holds", name}
+	if t.thinks(b.Client, from, to) {
+		texts = []string{name + " thinks it holds the lock", name + " thinks it holds", name + " thinks so", name}
+	}
 	if b.Fence == 0 {
 		return texts
 	}
 	with := fmt.Sprintf(", fence %d", b.Fence)
 	return append([]string{texts[0] + with, texts[1] + with, name + with}, texts[1:]...)
+}
+
+// thinks reports whether a client has no record, or too few of them, at the last of some positions at which it believes that it holds the lock: or
+// at that at which it begins to release, as that takes the record before the client has the reply.
+func (t *Timeline) thinks(client, from, to int) bool {
+	for pos := from + 1; pos <= to; pos++ {
+		if e := t.Event(pos); e.Client == client && e.Kind == trace.KindRelease {
+			to = pos
+		}
+	}
+	return t.Moments[to].Quorum.Owner != client
 }
 
 // Expiry says when the record of a Stored bar expires: at each of its instants the same.

@@ -373,7 +373,7 @@ func (tl *plot) drawBar(l timeline.Lane, y int, s timeline.Span) {
 	case timeline.Wants:
 		tl.bar(y, s, t.Wants, draw.Dim, "wants it")
 	case timeline.Believes:
-		tl.bar(y, s, t.Bar(s.Client), k, tl.BeliefTexts(s.Bar)...)
+		tl.bar(y, s, t.Bar(s.Client), k, tl.BeliefTexts(s.Bar, tl.at[s.First], tl.at[s.Next-1])...)
 	case timeline.Lapsed:
 		tl.bar(y, s, t.Lapsed, k, "lease over, unseen", "over, unseen")
 	case timeline.Stored:
