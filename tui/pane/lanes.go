@@ -437,16 +437,18 @@ func (m Missing) Text() (n int, names string) {
 
 // With are the rows that are missing in either of two diagrams.
 func (m Missing) With(o Missing) Missing {
-	both := func(a, b []string) []string {
-		all := slices.Clone(a)
-		for _, name := range b {
-			if !slices.Contains(all, name) {
-				all = append(all, name)
-			}
+	return Missing{union(m.Thinking, o.Thinking), union(m.Rows, o.Rows)}
+}
+
+// union has the elements of a, and then those of b that a lacks.
+func union[T comparable](a, b []T) []T {
+	all := slices.Clone(a)
+	for _, x := range b {
+		if !slices.Contains(all, x) {
+			all = append(all, x)
 		}
-		return all
 	}
-	return Missing{both(m.Thinking, o.Thinking), both(m.Rows, o.Rows)}
+	return all
 }
 
 // covered reports whether up to a position a client has believed that it has the lock while it did something that lies over this in a

@@ -111,23 +111,16 @@ func (d Drawn) framing(g *draw.Glyphs) []draw.Sign {
 	return slices.DeleteFunc(frameSigns(g), func(s draw.Sign) bool { return !d.frame[s[0]] })
 }
 
-// With is what two diagrams show together.
+// With is what two diagrams show together; a sign that both have is there since the earlier of its places.
 func (d Drawn) With(o Drawn) Drawn {
-	both := Drawn{Hidden: d.Hidden + o.Hidden, signs: map[string]bool{}, frame: map[string]bool{}, worded: map[string]bool{}, since: map[string]int{}, faults: slices.Clone(d.faults), names: slices.Clone(d.names)}
+	both := Drawn{Hidden: d.Hidden + o.Hidden, signs: map[string]bool{}, frame: map[string]bool{}, worded: map[string]bool{}, since: map[string]int{}, faults: union(d.faults, o.faults), names: union(d.names, o.names)}
 	for _, side := range []Drawn{d, o} {
 		maps.Copy(both.signs, side.signs)
 		maps.Copy(both.frame, side.frame)
 		maps.Copy(both.worded, side.worded)
-		maps.Copy(both.since, side.since)
-	}
-	for _, s := range o.faults {
-		if !slices.Contains(both.faults, s) {
-			both.faults = append(both.faults, s)
-		}
-	}
-	for _, s := range o.names {
-		if !slices.Contains(both.names, s) {
-			both.names = append(both.names, s)
+		for sign, at := range side.since {
+			was, is := both.since[sign]
+			both.since[sign] = draw.Either(is, min(was, at), at)
 		}
 	}
 	return both
