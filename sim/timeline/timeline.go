@@ -216,10 +216,12 @@ func (t *Timeline) Marked(n *trace.Note, pos int, shown time.Duration) string {
 			return "Next: "
 		case at == pos && n.At > shown:
 			return "Next, at " + when + ": "
-		case at == 0 || n.At == shown:
+		}
+		begins := t.When(at + 1) // a step may wait before anything happens in it
+		if at == 0 || begins == shown || n.At == shown {
 			return "In progress: "
 		}
-		return "From " + when + " on: "
+		return "From " + trace.Brief(begins) + " on: "
 	case n.At != shown && (at == pos || !t.SameHolders(at, pos)):
 		return "(at " + when + ") " // in brackets: it is none of the author's words
 	}
