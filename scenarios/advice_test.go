@@ -229,7 +229,7 @@ func TestUnspokenAgreesWithTheRuns(t *testing.T) {
 			t.Errorf("%v: with runs to come it is said: %s", a, early)
 		}
 	}
-	if text := strings.Join((&advice.Advice{}).Unspoken(&advice.Rest{Made: 5}, outcome, nil, true), " "); text != "None of the 5 other runs shows what your answers forbid, either." {
+	if text := strings.Join((&advice.Advice{}).Unspoken(&advice.Rest{Made: 5}, outcome, nil, true), " "); text != "None of the 5 runs that your answers don't call for shows what they forbid, either." {
 		t.Errorf("of no runs it is said: %s", text)
 	}
 }

@@ -48,7 +48,7 @@ func TestViolationIsOnTheScreen(t *testing.T) {
 		if later == "" || strings.Contains(tuitest.Unwrapped(v), later) {
 			t.Errorf("%v: it tells what the picture does not show yet: %q", size, later)
 		}
-		for _, want := range []string{"FOREIGN RELEASE", "B thinks it has the lock; Redis has no record of it.", "A holds", "B holds", draw.Either(size[1] < tall, why, "so A's DEL removes B's record")} {
+		for _, want := range []string{"FOREIGN RELEASE", "B thinks it has the lock; Redis has no record of it.", "━━A holds", "══B", draw.Either(size[1] < tall, why, "so A's DEL removes B's record")} {
 			if !strings.Contains(tuitest.Unwrapped(v), want) {
 				t.Errorf("%v: %q is not on the screen:\n%s", size, want, v)
 			}
