@@ -6,6 +6,7 @@ import (
 
 	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/explore/instants"
+	"lockstep/sim/explore/readings"
 )
 
 // TestSinceWhich: nobody knows since which reading a span runs that ends at a threshold. It is
@@ -166,5 +167,28 @@ func TestCrowded(t *testing.T) {
 	in := instants.First(ttl, 3000, instants.Jumps{})
 	if date := in.Falls(&told, ttl); date || slices.Contains(in.Stamps, due) || !in.Crowded() {
 		t.Errorf("%d ages and %d in seconds: %v, crowded %t", len(in.Stamps), len(in.Seconds), in.Stamps, in.Crowded())
+	}
+}
+
+// TestCrowdedSoon: of thresholds that are too many no more are added than show that. To add all took minutes.
+func TestCrowdedSoon(t *testing.T) {
+	var found behaviour.Thresholds
+	for n := range int64(1000) {
+		found.Stored = append(found.Stored, 3*n)
+	}
+	in := instants.First(12_000, 3000, instants.Jumps{})
+	in.Took(&found)
+	in.Lives(&found, []int32{200})
+	if n := max(len(in.Later), len(in.Before), len(in.Left)); !in.Crowded() || n > 2*instants.MaxInstants {
+		t.Errorf("%d instants, crowded: %t", n, in.Crowded())
+	}
+}
+
+// TestDraws: a search that has chosen fewer numbers begins again.
+func TestDraws(t *testing.T) {
+	few, many := instants.First(12_000, 3000, instants.Jumps{}), instants.First(12_000, 3000, instants.Jumps{})
+	many.Draws([]readings.Draw{{Below: 10, Number: 3}, {Below: 10, Number: 3}})
+	if !few.Within(many) || many.Within(few) || len(many.Drawn) != 1 {
+		t.Errorf("%v", many.Drawn)
 	}
 }

@@ -1,4 +1,4 @@
-package ladder
+package player_test
 
 import (
 	"slices"
@@ -8,6 +8,7 @@ import (
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
+	"lockstep/tui/ladder"
 	"lockstep/tui/pane"
 	"lockstep/tui/tuitest"
 )
@@ -18,7 +19,7 @@ func TestHelpExplainsTheLadder(t *testing.T) {
 	r := timeline.New(tuitest.PauseTrace())
 	c := draw.NewCanvas(80, 20, "~")
 	pos := slices.IndexFunc(r.Events, func(e trace.Event) bool { return e.Kind == trace.KindExpire }) + 1
-	Draw(c, draw.Rect(0, 0, 80, 20), r, pos, th)
+	ladder.Draw(c, draw.Rect(0, 0, 80, 20), r, pos, th)
 	of := func(words string) bool {
 		return slices.ContainsFunc(pane.Legend(&th.Glyphs, r), func(s draw.Sign) bool { return s[0] == th.Write && strings.Contains(s[1], words) })
 	}
@@ -34,7 +35,7 @@ func TestLadderWraps(t *testing.T) {
 	pos := slices.IndexFunc(r.Events, func(e trace.Event) bool { return e.Kind == trace.KindLapse }) + 1
 	place := draw.Rect(0, 0, 80, 12)
 	c := draw.NewCanvas(80, 12, "~")
-	Draw(c, place, r, pos, th)
+	ladder.Draw(c, place, r, pos, th)
 	var rows []string
 	for row := range strings.Lines(c.Render(th)) {
 		rows = append(rows, row)
@@ -47,7 +48,7 @@ func TestLadderWraps(t *testing.T) {
 		t.Fatalf("the lease's end has not two rows:\n%s", strings.Join(rows, ""))
 	}
 	for row, want := range map[int]int{first - 1: pos - 1, first: pos, first + 1: pos, 0: pos} {
-		if got := At(place, r, pos, row, th); got != want {
+		if got := ladder.At(place, r, pos, row, th); got != want {
 			t.Errorf("row %d is event %d, not %d", row, got, want)
 		}
 	}

@@ -1,12 +1,14 @@
-package events
+package player_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"lockstep/sim/timeline"
 	"lockstep/tui/draw"
+	"lockstep/tui/events"
 	"lockstep/tui/tuitest"
 )
 
@@ -16,15 +18,17 @@ func every(int) bool { return true }
 func TestCodesHaveTheirSigns(t *testing.T) {
 	run := timeline.New(tuitest.RealRun(t, "redlock-strict-errors", "minority-down"))
 	end, mild := run.Last(), 0
-	for _, row := range Rows(run, end, end, 0, every) {
+	for _, row := range events.Rows(run, end, end, 0, every) {
 		if !row.Breaks() {
 			continue
 		}
 		text := strings.TrimSpace(tuitest.LineText(row.Line(run, tuitest.PlainTheme(false), 200, 0, false)))
-		if strings.HasPrefix(text, "~ ") == row.breach.Code.Failure() || strings.HasPrefix(text, "!! ") != row.breach.Code.Failure() {
-			t.Errorf("the list says %q", text)
+		_, fresh := run.Breached(row.Pos)
+		i := slices.IndexFunc(fresh, func(b timeline.Breach) bool { return strings.HasSuffix(text, fmt.Sprintf(" %s  %s", b.Code, b.Text)) })
+		if i < 0 || strings.HasPrefix(text, "~ ") == fresh[i].Code.Failure() || strings.HasPrefix(text, "!! ") != fresh[i].Code.Failure() {
+			t.Fatalf("the list says %q", text)
 		}
-		if !row.breach.Code.Failure() {
+		if !fresh[i].Code.Failure() {
 			mild++
 		}
 	}
@@ -38,7 +42,7 @@ func TestInstantsKeepTheColumnsOfTheList(t *testing.T) {
 	r := timeline.New(tuitest.PauseTrace())
 	for pos := 1; pos <= r.Last(); pos++ {
 		places := map[int]bool{}
-		for _, row := range Rows(r, pos, 12, 0, every) {
+		for _, row := range events.Rows(r, pos, 12, 0, every) {
 			if text := tuitest.LineText(row.Line(r, tuitest.PlainTheme(false), 80, 0, false)); !row.Breaks() {
 				places[strings.Index(text, "#")] = true
 			}
@@ -56,7 +60,7 @@ func TestLongNamesLeaveColumnsInLine(t *testing.T) {
 	all.Clients = append(slices.Clone(names), all.Clients[len(names):]...)
 	run := timeline.New(&all)
 	end, column := run.Last(), -1
-	for _, row := range Rows(run, end, end, 0, every) {
+	for _, row := range events.Rows(run, end, end, 0, every) {
 		if row.Breaks() {
 			continue
 		}
@@ -82,7 +86,7 @@ func TestEvidenceOfAGrantIsNotCut(t *testing.T) {
 	for _, lock := range []string{"setpx-lua", "fenced"} {
 		run := timeline.New(tuitest.RealRun(t, lock, "failover"))
 		for _, b := range run.Breaches {
-			lines, _, _ := Evidence(run, b.Events, b.Pos, draw.MinWidth-1, false, th)
+			lines, _, _ := events.Evidence(run, b.Events, b.Pos, draw.MinWidth-1, false, th)
 			if text := tuitest.LinesText(lines); strings.Contains(text, th.More) {
 				t.Errorf("%s, %s: evidence is cut:\n%s", lock, b.Code, text)
 			}

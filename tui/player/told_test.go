@@ -1,14 +1,15 @@
-package told
+package player_test
 
 import (
 	"testing"
 
 	"lockstep/tui/draw"
+	"lockstep/tui/told"
 )
 
 // TestNoEvidenceGoesThatCanBeScrolledTo: a room would take a number that the ruler has and the words have not for a fault.
 func TestNoEvidenceGoesThatCanBeScrolledTo(t *testing.T) {
-	s := Story{Evidence: Part{From: 1, To: 3}, Current: Part{From: 2, To: 3}, Scrolls: true, Width: 40}
+	s := told.Story{Evidence: told.Part{From: 1, To: 3}, Current: told.Part{From: 2, To: 3}, Scrolls: true, Width: 40}
 	for _, text := range []string{"the cause", "[1] n1 goes down", "[2] B has the lock", "the words"} {
 		s.Lines = append(s.Lines, draw.Line{draw.Text(text, draw.Plain)})
 	}
@@ -19,7 +20,7 @@ func TestNoEvidenceGoesThatCanBeScrolledTo(t *testing.T) {
 
 // TestCurrentGoesWhole: an event of the evidence that the status row has, too, yields with all of its lines.
 func TestCurrentGoesWhole(t *testing.T) {
-	s := Story{Evidence: Part{From: 1, To: 4}, Current: Part{From: 2, To: 4}, Width: 40, More: func(int, bool) string { return "more" }}
+	s := told.Story{Evidence: told.Part{From: 1, To: 4}, Current: told.Part{From: 2, To: 4}, Width: 40, More: func(int, bool) string { return "more" }}
 	for _, text := range []string{"the cause", "[1] n1 goes down", "[2] B has the lock, lease until 9.9s", "    (10s less 102ms)", "the words"} {
 		s.Lines = append(s.Lines, draw.Line{draw.Text(text, draw.Plain)})
 	}
