@@ -400,7 +400,7 @@ func (s *Game) Paste(text string) {
 		return
 	}
 	if was.quest != nil && s.quest == nil {
-		go was.quest.quit()() // the adviser may be busy with an answer
+		was.quest.leave()
 		s.Notice = "Another setup than the level's: there are no hints for it."
 	}
 	s.Strategy = strategy
@@ -497,7 +497,7 @@ func (s *Game) play(level int) error {
 	if err != nil {
 		return err
 	}
-	go s.quest.quit() // see Paste
+	s.quest.leave()
 	*s = *g
 	return nil
 }

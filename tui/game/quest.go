@@ -257,6 +257,13 @@ func (c *quest) quit() tea.Cmd {
 	}
 }
 
+// leave quits in the background: the adviser may be busy with an answer.
+func (c *quest) leave() {
+	if c != nil {
+		go c.quit()()
+	}
+}
+
 // won reports whether the goal is reached. A deadlock is one only once nothing is left to do.
 func (c *quest) won() bool {
 	return c != nil && c.known && c.refused == nil && (c.hint.Reached || c.hint.Reachable && c.hint.Steps == 0)
