@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"lockstep/sim/testenv"
 	"lockstep/strategies"
 )
 
@@ -22,6 +23,7 @@ const anew = "go test ./scenarios -run Golden -update"
 // monitors said of it, and the hash of its events. A rewording of events changes no
 // line; a change of behaviour changes as many as it reaches.
 func TestGoldenSum(t *testing.T) {
+	testenv.LongRaced(t)
 	const file = "testdata/golden.sum"
 	got := goldenSum(t)
 	if *update {
@@ -105,6 +107,7 @@ func TestDifferences(t *testing.T) {
 // the course, lesson by lesson, and those that only documents show. They are in two
 // files, so that a reworded event is a change of two files, and not of one a run.
 func TestGoldenTraces(t *testing.T) {
+	testenv.LongRaced(t)
 	course := courseRuns()
 	compareTraces(t, "testdata/course.trace", course)
 	compareTraces(t, "testdata/documents.trace", slices.DeleteFunc(documentRuns(t), func(c cell) bool { return slices.Contains(course, c) }))

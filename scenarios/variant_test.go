@@ -55,7 +55,7 @@ func saved(t *testing.T, yaml string) string {
 	return file
 }
 
-func found(t *testing.T, name string) *Scenario {
+func found(t testing.TB, name string) *Scenario {
 	t.Helper()
 	s, err := Find(name)
 	if err != nil {

@@ -15,17 +15,25 @@ import (
 	"lockstep/tui/tuitest"
 )
 
-// busy is a guide that is at work on an answer until nobody waits for it.
-type busy struct{ asked, closed chan struct{} }
+// busy is a guide that is at work on an answer until nobody waits for it. As all guides it does one thing at a time.
+type busy struct {
+	asked, closed chan struct{}
+	working       bool
+}
 
 func (g *busy) From(ctx context.Context, _ []sim.Move) (explore.Hint, error) {
+	g.working = true
 	close(g.asked)
 	<-ctx.Done()
+	g.working = false
 	return explore.Hint{}, ctx.Err()
 }
 
 func (g *busy) Close() error {
-	close(g.closed)
+	defer close(g.closed)
+	if g.working {
+		return errors.New("it is at work")
+	}
 	return nil
 }
 
@@ -47,7 +55,7 @@ func TestLeftWhileTheAdviserIsBusy(t *testing.T) {
 		"a schedule of another setup": func(s *Game) { s.Paste(elsewhere.Run.Schedule) },
 	} {
 		app := tuitest.RealApp(tuitest.LocksOnly(), tuitest.PlainTheme(false))
-		g := &busy{make(chan struct{}), make(chan struct{})}
+		g := &busy{asked: make(chan struct{}), closed: make(chan struct{})}
 		app.NewGuide = func(explore.Bounds, trace.Code) (screen.Guide, error) { return g, nil }
 		s, err := NewLevel(app, 0)
 		if err != nil {
