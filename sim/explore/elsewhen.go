@@ -15,13 +15,16 @@ import (
 
 // starts are the times by which brief schedules begin later than those of a search that has
 // true time in its states. A lock that looks at differences of times alone does the same
-// whenever it begins.
-var starts = func() []time.Duration {
+// whenever it begins. At the last two, a minute, an hour, a day, a month and a year soon end, and a week,
+// which begins on Monday or on Sunday: a lock that goes by one of these may do otherwise around its end alone,
+// because its record ends with it, or because it takes the record of another one over.
+func starts(ttl time.Duration) []time.Duration {
 	const day = 24 * time.Hour
 	return []time.Duration{377 * time.Millisecond, 999 * time.Millisecond, 31 * time.Second, 31 * time.Minute,
 		3*time.Hour + 7*time.Minute, 7 * time.Hour, 13*time.Hour + 31*time.Minute, 19 * time.Hour,
-		day, 2 * day, 3 * day, 4 * day, 5 * day, 6 * day, 17 * day, 45 * day, 110 * day, 200 * day, 290 * day, 1500 * day, 9000 * day}
-}()
+		day, 2 * day, 3 * day, 4 * day, 5 * day, 6 * day, 17 * day, 45 * day, 110 * day, 200 * day, 290 * day,
+		time.Date(1973, 1, 1, 0, 0, 0, 0, time.UTC).Sub(trace.Epoch) - ttl/2, time.Date(1995, 1, 1, 0, 0, 0, 0, time.UTC).Sub(trace.Epoch) - ttl/24}
+}
 
 // elsewhenBeside begins with elsewhen, if the search needs that, and goes on with it while the least schedules
 // are looked for. differs waits for the answer; done only for the end. Of a lock whose code must not run twice
@@ -54,7 +57,8 @@ func (s *search) elsewhen(ctx context.Context) (differs string, err error) {
 	if err != nil {
 		return "", err
 	}
-	for i, then := range s.beginAll(ctx, now) {
+	at := starts(s.Bounds.TTL)
+	for i, then := range s.beginAll(ctx, now, at) {
 		switch {
 		case then.err != nil:
 			return "", then.err
@@ -64,19 +68,19 @@ func (s *search) elsewhen(ctx context.Context) (differs string, err error) {
 			continue
 		}
 		part := "the date or the time of day"
-		if starts[i] < time.Second {
+		if at[i] < time.Second {
 			part = "the fraction of a second that a clock shows"
 		}
-		return fmt.Sprintf("the lock goes on otherwise depending on %s: schedules that begin %s later have other situations", part, trace.Duration(starts[i])), nil
+		return fmt.Sprintf("the lock goes on otherwise depending on %s: schedules that begin %s later have other situations", part, trace.Duration(at[i])), nil
 	}
 	return "", nil
 }
 
-// beginAll returns what the schedules have that begin at each of starts, up to the first that don't have the same
+// beginAll returns what the schedules have that begin at each of the times, up to the first that don't have the same
 // as those that begin now. Workers search those of several starts at once, unless clients may share
 // variables: their code must not run at the same time then.
-func (s *search) beginAll(ctx context.Context, now beginning) []beginning {
-	all := make([]beginning, len(starts))
+func (s *search) beginAll(ctx context.Context, now beginning, at []time.Duration) []beginning {
+	all := make([]beginning, len(at))
 	workers := s.workers()
 	if s.Bounds.Remembers {
 		workers = 1
@@ -88,10 +92,10 @@ func (s *search) beginAll(ctx context.Context, now beginning) []beginning {
 		wg.Go(func() {
 			for !stop.Load() {
 				i := next.Add(1) - 1
-				if i >= int64(len(starts)) {
+				if i >= int64(len(at)) {
 					return
 				}
-				all[i], all[i].err = begin(ctx, s.Model, starts[i], 1)
+				all[i], all[i].err = begin(ctx, s.Model, at[i], 1)
 				if count.Add(1); all[i] != now || ctx.Err() != nil {
 					stop.Store(true)
 				}
