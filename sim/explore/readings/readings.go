@@ -96,7 +96,9 @@ func (t *Thresholds) Since(before *Thresholds) (n int) {
 }
 
 // Spans are those that are probed of a TTL in milliseconds: seven below a twelfth of a TTL, twelve to a
-// TTL up to two, then fewer, up to twenty days.
+// TTL up to two, then fewer, up to twenty days. Those from ten minutes on end half a TTL before a round span: a
+// session, say, may last for one, and a lock whose records live no longer than its session does otherwise in the last
+// TTL of that alone.
 func Spans(ttl int64) (list []int64) {
 	for _, part := range []int64{1200, 480, 240, 120, 60, 40, 24} {
 		list = append(list, ttl/part+1)
@@ -104,11 +106,11 @@ func Spans(ttl int64) (list []int64) {
 	for i := int64(1); i <= 2*ProbesEach; i++ {
 		list = append(list, ttl*i/ProbesEach+1)
 	}
-	for _, i := range []int64{3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96} {
+	for _, i := range []int64{3, 4, 6, 8, 12, 16, 24, 32} {
 		list = append(list, ttl*i+1)
 	}
-	for _, d := range []time.Duration{time.Hour, 5 * time.Hour, 25 * time.Hour, 8 * 24 * time.Hour, MaxProbe} {
-		if ms := d.Milliseconds(); ms > list[len(list)-1] {
+	for _, d := range []time.Duration{10 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 5 * time.Hour, 24 * time.Hour, 7 * 24 * time.Hour, MaxProbe} {
+		if ms := d.Milliseconds() - ttl/2; ms > list[len(list)-1] {
 			list = append(list, ms)
 		}
 	}
