@@ -47,6 +47,9 @@ func TestElsewhen(t *testing.T) {
 				lock strategies.Strategy
 				want string
 			}{{timed(afternoons), "schedules that begin 13h31m0s later have other situations"}, {timed(alone), ""}} {
+				if !testenv.CI() && remembers == (of.want != "") {
+					continue // each lock in one of the two ways
+				}
 				b := Defaults(of.lock)
 				b.Remembers = remembers
 				m, err := space.NewModel(b, true)

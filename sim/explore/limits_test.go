@@ -24,6 +24,9 @@ func strategy(t testing.TB, name string) strategies.Strategy {
 	return s
 }
 
+// What is cut off is cut off soon: else that takes tests longer than all that they are about.
+func init() { looked = 20 * time.Millisecond }
+
 // endless are bounds too large to be searched to the end. The code that is sought isn't
 // violated, so there is no least schedule to be looked for afterwards.
 func endless(t testing.TB) Bounds {

@@ -194,7 +194,7 @@ func mostCompared() int64 {
 // brute force finds that shares nothing with the search.
 func TestLivelocks(t *testing.T) {
 	for i, tc := range livelocks {
-		if !testenv.Some(i, 5) || !testenv.CI() && tc.name == "spoils, crashes" {
+		if !testenv.Some(i, 5) || !testenv.CI() && (tc.name == "spoils, crashes" || tc.name == "votes, 2 servers") { // "never expires, crashes" waits as long
 			continue
 		}
 		t.Run(tc.name, func(t *testing.T) {

@@ -148,7 +148,8 @@ func TestCatalogue(t *testing.T) {
 			switch {
 			case c.faults == bearable && !(testenv.Whole() && c.strategy == "setpx-lua"):
 				t.Skip("it takes half a minute: only setpx-lua is searched with all of these faults, with LOCKSTEP_WHOLE=1")
-			case !chosen && !testenv.Whole() && (!testenv.Some(i, 24) || slices.Contains(slow, c.strategy)):
+			case !chosen && !testenv.CI() && i > 0, // TestSameEachTime and TestCloses search others
+				!chosen && !testenv.Whole() && (!testenv.Some(i, 24) || slices.Contains(slow, c.strategy)):
 				t.Skip("left out for time: LOCKSTEP_WHOLE=1 has it searched, and so has -run TestCatalogue/" + c.strategy)
 			}
 			b := Defaults(strategy(t, c.strategy))

@@ -225,7 +225,7 @@ func (s *search) watch(ctx context.Context) (done func()) {
 	over := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		tick := time.NewTicker(200 * time.Millisecond)
+		tick := time.NewTicker(looked)
 		defer tick.Stop()
 		for {
 			select {
@@ -244,6 +244,9 @@ func (s *search) watch(ctx context.Context) (done func()) {
 		wg.Wait()
 	}
 }
+
+// looked is the time between two looks at what a search takes. Tests look more often.
+var looked = 200 * time.Millisecond
 
 // check reports progress, and stops the search at the limit of memory.
 func (s *search) check() {

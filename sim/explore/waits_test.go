@@ -258,9 +258,9 @@ func TestFaithfulWaits(t *testing.T) {
 			t.Parallel()
 			b := Bounds{Strategy: s, Clients: 3, Cycles: 2, TTL: 12 * time.Second}
 			b.Faults = Budget{1, 3, 1, 1, 1, 1, 1, 1, Evict: 1}
-			expectAgreement(t, b, 800)
+			expectAgreement(t, b, uint64(testenv.Quick(160, 800)))
 			b.Faults = Budget{Crash: 1, Pause: 3, ReplyLost: 1, HoldRequest: 1, Duplicate: 1, ClientClock: 1, Failover: 1}
-			expectAgreement(t, b, 400)
+			expectAgreement(t, b, uint64(testenv.Quick(80, 400)))
 			seed := uint64(4)
 			draws := 1
 			if testenv.Whole() && !testenv.Raced {
@@ -389,7 +389,7 @@ func TestWaits(t *testing.T) {
 			t.Parallel()
 			b := Bounds{Strategy: c.lock, Clients: 2, Cycles: c.cycles, TTL: 12 * time.Second, Faults: c.faults}
 			switch name {
-			case "notified, pauses", "across cycles", "subscribe, pauses", "subscribe, lost", "notified", "a message for a grant":
+			case "notified, pauses", "across cycles", "subscribe, pauses", "subscribe, lost", "notified", "a message for a grant", "glimpse":
 				testenv.Long(t)
 			}
 			if testenv.Whole() {

@@ -55,6 +55,18 @@ func Count(few, many int) int {
 	return few
 }
 
+// Quick is how many cases a test tries: few where `go test` is quick, and all in continuous integration.
+func Quick(few, all int) int {
+	if CI() {
+		return all
+	}
+	return few
+}
+
+// Sampled reports whether case i of a test is tried: each nth where `go test` is quick, and all in
+// continuous integration.
+func Sampled(i, n int) bool { return CI() || i%n == 0 }
+
 // Seed is where a random test begins, which it logs: the same on every run, so that a change that
 // is right passes, and another each time if tests do everything. LOCKSTEP_SEED sets it.
 func Seed(t testing.TB) uint64 {
