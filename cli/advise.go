@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -82,14 +83,9 @@ func chosen(a advice.Answers, given [len(advice.Questions)]string) (bool, error)
 // outcomes makes the runs that some answers are about. If they are those of one combination, it
 // makes all runs: the advice also names those that no question asks about.
 func outcomes(open []advice.Answers) advice.Outcome {
-	cited := map[string]bool{}
-	for _, a := range advice.All() {
-		for _, name := range a.Scenarios() {
-			cited[name] = true
-		}
-	}
+	cells := map[bool]func() []scenarios.Cell{true: matrix, false: cited}[len(open) == 1]
 	known := map[[2]string]trace.Verdict{}
-	for _, c := range ran(len(open) == 1, cited) {
+	for _, c := range cells() {
 		if c.Err == nil {
 			known[[2]string{c.Scenario.Name, c.Strategy.Name}] = c.Trace.Verdict()
 		}
@@ -100,13 +96,16 @@ func outcomes(open []advice.Answers) advice.Outcome {
 	}
 }
 
-// ran are all runs, or those under the scenarios that are cited.
-func ran(all bool, cited map[string]bool) []scenarios.Cell {
-	if all {
-		return matrix()
+// cited are the runs under the scenarios that some advice is about.
+var cited = sync.OnceValue(func() []scenarios.Cell {
+	names := map[string]bool{}
+	for _, a := range advice.All() {
+		for _, name := range a.Scenarios() {
+			names[name] = true
+		}
 	}
-	return scenarios.Part(1, func(s *scenarios.Scenario, _ strategies.Strategy) bool { return cited[s.Name] })
-}
+	return scenarios.Part(1, func(s *scenarios.Scenario, _ strategies.Strategy) bool { return names[s.Name] })
+})
 
 // writeChoice has a line for each combination of answers.
 func writeChoice(out io.Writer, open []advice.Answers, outcome advice.Outcome) error {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"lockstep/sim/testenv"
 )
 
 // Suggested commands begin as a shell takes the program again, however it was called.
@@ -114,6 +116,7 @@ func TestHelpOfACommand(t *testing.T) {
 
 // The program knows that go run has started it, whose executable is gone when a suggestion is pasted.
 func TestProgramKnowsGoRun(t *testing.T) {
+	testenv.Long(t) // the go command links the program
 	cmd := exec.Command("go", "run", ".", "rnu")
 	cmd.Dir = ".."
 	out, _ := cmd.CombinedOutput() //nolint:errcheck // it refuses the command

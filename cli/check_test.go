@@ -17,9 +17,18 @@ import (
 func proof(t *testing.T) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "setpx-lua.proof")
-	must(t, "", "explore", "setpx-lua", "--ttl", "3s", "--cycles", "any", "--faults", "pause=any", "--codes", "DG,FR,PD", "--certificate", path)
+	if proved == nil {
+		must(t, "", "explore", "setpx-lua", "--ttl", "3s", "--cycles", "any", "--faults", "pause=any", "--codes", "DG,FR,PD", "--certificate", path)
+		proved = []byte(content(t, path))
+		return path
+	}
+	if err := os.WriteFile(path, proved, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	return path
 }
+
+var proved []byte // the certificate, once one test has had it made
 
 // TestCheck: all situations of a certificate are checked, which is said with what they prove.
 func TestCheck(t *testing.T) {

@@ -138,7 +138,7 @@ func TestSeeds(t *testing.T) {
 // events, and, since it came from a built-in script, the same narration.
 func TestReplay(t *testing.T) {
 	testenv.LongRaced(t) // TestConcurrentRuns is short
-	every := 8           // of each strategy and each scenario; in CI all
+	every := 16          // of each strategy and each scenario; in CI all
 	if testenv.CI() {
 		every = 1
 	}

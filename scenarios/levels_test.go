@@ -15,7 +15,7 @@ func TestLevels(t *testing.T) {
 	testenv.LongRaced(t)
 	lessons := Course()
 	at, names := 0, map[string]bool{}
-	for _, l := range Levels() {
+	for i, l := range Levels() {
 		t.Run(l.Name(), func(t *testing.T) {
 			if names[l.Name()] {
 				t.Error("two levels have this name")
@@ -25,7 +25,9 @@ func TestLevels(t *testing.T) {
 			if lesson < at {
 				t.Errorf("lesson %q is out of the course's order", l.Lesson)
 			}
-			at = lesson
+			if at = lesson; !testenv.Sampled(i, 2) {
+				return // TestLevelsAreWonByTheirHints wins some
+			}
 			for _, c := range []struct {
 				lock string
 				want bool
