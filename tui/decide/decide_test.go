@@ -14,6 +14,7 @@ import (
 	"lockstep/scenarios"
 	"lockstep/scenarios/advice"
 	"lockstep/sim/claims"
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 	"lockstep/tui/draw"
@@ -68,7 +69,7 @@ func TestScreens(t *testing.T) {
 // For each combination of answers the screen shows the recommendation of package advice, and plays
 // the run at the cursor.
 func TestEveryCombinationIsAnswered(t *testing.T) {
-	for _, size := range [][2]int{{80, 24}, {120, 40}} {
+	for _, size := range [][2]int{{80, 24}, {120, 40}}[:testenv.Quick(1, 2)] {
 		everyCombination(t, size[0], size[1])
 	}
 }
@@ -635,7 +636,7 @@ func TestNoRowIsBlankBelowTheList(t *testing.T) {
 func TestWhatHasNoRoomIsAnnounced(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {120, 26}, {200, 60}} {
 		marked, cut := 0, 0
-		for _, answers := range []string{"2 1 1", "1 2 2", "2 1 3"} {
+		for _, answers := range []string{"2 1 1", "1 2 2", "2 1 3"}[:testenv.Quick(2, 3)] {
 			a, d := open(t, size[0], size[1])
 			a.Press("home " + answers)
 			_ = a.View() // lists the runs
@@ -756,7 +757,7 @@ func TestEnterSaysThatRunsAreToCome(t *testing.T) {
 
 // Every breach of a claim that names a run can be played, with enter, and comes into sight by the arrow alone.
 func TestBreachesCanBePlayed(t *testing.T) {
-	for _, size := range [][2]int{{80, 24}, {200, 60}} {
+	for _, size := range [][2]int{{80, 24}, {200, 60}}[:testenv.Quick(1, 2)] {
 		lib := screen.NewLibrary()
 		p := &pages{App: tuitest.HandmadeApp(lib, tuitest.PlainTheme(false)), numbers: []int{1, 3, 4}, at: none}
 		a := tuitest.Drive(t, screen.NewRouter(p.App, nil, p)) // not started: no run is needed

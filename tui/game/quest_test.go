@@ -131,7 +131,7 @@ func TestLevelsAreWonByTheirHints(t *testing.T) {
 	testenv.LongRaced(t)
 	alike := []string{"setnx.PD.crash", "setnx-expire.PD.crash", "setnx-expire.PD.reply-lost", "naive-del.FR.pause", "naive-del.FR.duplicate", "setpx-lua.SW.pause"}
 	for i, l := range scenarios.Levels() {
-		if !testenv.Some(i, 2) {
+		if !testenv.Some(i, testenv.Quick(4, 2)) {
 			continue
 		}
 		t.Run(l.Name(), func(t *testing.T) {

@@ -185,7 +185,7 @@ func TestHintGoesWithItsPosition(t *testing.T) {
 func TestFirstHintIsAThought(t *testing.T) {
 	testenv.LongRaced(t)
 	for i, l := range scenarios.Levels() {
-		if !testenv.Some(i+2, 5) {
+		if !testenv.Some(i+2, testenv.Quick(10, 5)) {
 			continue
 		}
 		a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), l.Name())
@@ -355,7 +355,7 @@ func TestCopyIsTold(t *testing.T) {
 func TestMovesAreWithinTheRules(t *testing.T) {
 	testenv.LongRaced(t)
 	for i, l := range scenarios.Levels() {
-		if !testenv.Some(i+1, 3) { // others than those of TestHintsAreRowsOfTheList
+		if !testenv.Some(i+1, testenv.Quick(6, 3)) { // others than those of TestHintsAreRowsOfTheList
 			continue
 		}
 		a, s := openLevel(t, l.Name())

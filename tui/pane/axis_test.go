@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode"
 
+	"lockstep/sim/testenv"
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
@@ -231,7 +232,7 @@ func TestRecordLabelIsTrueWhereItStands(t *testing.T) {
 	r := timeline.New(tuitest.ExpiryTrace())
 	seen := map[string]bool{}
 	for pos := range r.Moments {
-		for width := 70; width < 200; width++ {
+		for width := 70; width < 200; width += testenv.Quick(5, 1) {
 			_, rows := drawnAt(r, pos, width, tuitest.PlainTheme(false))
 			i := slices.IndexFunc(rows, func(row string) bool { return strings.Contains(row[:LabelWidth], "redis") })
 			axis, row, from := newAxis(r, width-LabelWidth, 0), []rune(rows[i])[LabelWidth:], 0
@@ -294,6 +295,9 @@ func TestHelpExplainsWhatIsDrawn(t *testing.T) {
 			explained += s[0]
 		}
 		for pos := range r.Moments {
+			if !testenv.Sampled(pos, 3) {
+				continue
+			}
 			_, rows := drawnAt(r, pos, 200, th)
 			for _, char := range strings.Join(rows, "") {
 				if !unicode.IsLetter(char) && !unicode.IsDigit(char) && !strings.ContainsRune(explained, char) {
@@ -554,7 +558,7 @@ func TestRecordsBeginAtTheInstantAbove(t *testing.T) {
 	for _, e := range run.Events {
 		changes[trace.Brief(e.At)] = changes[trace.Brief(e.At)] || len(e.Changes) > 0
 	}
-	for width := 60; width <= 200; width += 10 {
+	for width := 60; width <= 200; width += testenv.Quick(35, 10) {
 		for pos := range run.Last() {
 			_, rows := drawnAt(run, pos, width, tuitest.PlainTheme(false))
 			redis := []rune(rows[slices.IndexFunc(rows, func(row string) bool { return strings.Contains(row, "n1") })])

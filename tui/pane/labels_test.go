@@ -56,7 +56,7 @@ func TestNoMarkInALabel(t *testing.T) {
 			for _, size := range [][2]int{{80, 10}, {120, 18}, {200, 40}} {
 				axis := newAxis(r, size[0]-LabelWidth, 0)
 				for pos := range r.Last() + 1 {
-					if !testenv.Some(pos, 8) {
+					if !testenv.Some(pos, testenv.Quick(16, 8)) {
 						continue
 					}
 					c := draw.NewCanvas(size[0], size[1], th.More)

@@ -609,9 +609,10 @@ func TestHoldersAreOneKeyAway(t *testing.T) {
 
 // A run that plays stops while a page covers it, whichever, and says so when that is closed; while it plays, the first key of the footer stops it.
 func TestPlayStopsUnderAPage(t *testing.T) {
-	app := tuitest.RealApp(screen.NewLibrary(), tuitest.PlainTheme(false))
+	run := tuitest.RealRun(t, "naive-del", "late-release")
+	app := tuitest.RealApp(tuitest.Shelf(func(string, string) (*trace.Trace, error) { return run, nil }), tuitest.PlainTheme(false))
 	for _, page := range []string{"?", "f", "x"} {
-		p := Open(app, screen.PlayMsg{Strategy: app.Library.Strategy("naive-del"), Scenario: app.Library.Named("late-release"), Playing: true})
+		p := Open(app, screen.PlayMsg{Strategy: app.Library.Strategy("naive-del"), Scenario: app.Library.Named("crowd"), Playing: true})
 		a := tuitest.Open(t, 80, 24, app, p, nil)
 		a.Fire()
 		if first := p.FooterKeys()[0].Help(); !p.playing || first.Key != "space" || first.Desc != "stop" {

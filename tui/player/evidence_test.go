@@ -91,7 +91,7 @@ func eachFrame(t *testing.T, check func(step, v string, p *Player)) {
 				p := OpenLesson(app, screen.LessonMsg{Lesson: i, Step: j})
 				a := tuitest.Open(t, size[0], size[1], app, p, nil)
 				for pos := range p.Run.Last() + 1 {
-					if !testenv.Some(i+j+pos, 9) {
+					if !testenv.Some(i+j+pos, testenv.Quick(18, 9)) {
 						continue
 					}
 					p.goTo(pos)

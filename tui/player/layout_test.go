@@ -27,7 +27,7 @@ func TestCourseFitsTheLeastWindow(t *testing.T) {
 			tuitest.Open(t, draw.MinWidth, draw.MinHeight, app, p, nil)
 			c := draw.NewCanvas(draw.MinWidth, draw.MinHeight-1, "~")
 			for pos := range p.Run.Last() + 1 {
-				if !testenv.Some(i+j+pos, 2) {
+				if !testenv.Some(i+j+pos, testenv.Quick(6, 2)) {
 					continue
 				}
 				p.goTo(pos)
@@ -53,6 +53,9 @@ func TestDiagramHasTheWindowsWidth(t *testing.T) {
 		for _, size := range [][2]int{{120, 40}, {160, 34}, {200, 60}} {
 			a, p := openRun(t, size[0], size[1], lock, "late-release")
 			for pos := range p.Run.Last() + 1 {
+				if !testenv.Sampled(pos, 4) && pos < p.Run.Last() { // it goes on from the end
+					continue
+				}
 				p.goTo(pos)
 				v := a.View()
 				if p.plan.Main.W != size[0] || p.plan.State.H < min(len(p.facts(p.plan.State.W)), layout.LeastState) {

@@ -24,7 +24,7 @@ func TestLegendIsWholeInTheLeastWindow(t *testing.T) {
 			p := OpenLesson(app, screen.LessonMsg{Lesson: i, Step: j})
 			tuitest.Open(t, draw.MinWidth, draw.MinHeight, app, p, nil)
 			for pos := range p.Run.Last() + 1 {
-				if !testenv.Some(i+j+pos, 3) {
+				if !testenv.Some(i+j+pos, testenv.Quick(9, 3)) {
 					continue
 				}
 				p.goTo(pos)

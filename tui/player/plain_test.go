@@ -89,7 +89,7 @@ func TestPanesSayWhatPlainSays(t *testing.T) {
 		{"setpx-lua", "pause-past-ttl"}, {"get-then-del", "release-gap"}, {"timestamp-del", "takeover-race"}, {"getset-expired", "loser-lowers-stamp"},
 		{"redlock", "restart-no-fsync"}, {"setnx", "crash-holding"}, {"fenced", "pause-past-ttl"}, {"redlock-strict-errors", "minority-down"},
 	} {
-		if !testenv.Some(i, 2) {
+		if !testenv.Some(i, testenv.Quick(4, 2)) {
 			continue
 		}
 		t.Run(cell[0]+"-"+cell[1], func(t *testing.T) {

@@ -204,7 +204,7 @@ func TestPlayingStopsWhereOneShouldLook(t *testing.T) {
 func TestEveryRealRunCanBeDrawn(t *testing.T) {
 	for i, sc := range scenarios.All() {
 		for j, st := range strategies.All() {
-			if !testenv.Some((i+j)%32/2, 16) { // two of 32, in both sizes
+			if !testenv.Some((i+j)%64/2, testenv.Quick(32, 16)) { // two of 64, or four, in both sizes
 				continue
 			}
 			size := [][2]int{{80, 24}, {140, 40}}[(i+j)%2] // every lock and every scenario in both, no cell in two

@@ -56,7 +56,7 @@ func TestLayouts(t *testing.T) {
 func TestLayoutCoversEveryWindow(t *testing.T) {
 	for _, w := range []int{draw.MinWidth, 81, layout.SideFrom - 1, layout.SideFrom, 140, layout.RoomyWidth - 1, layout.RoomyWidth, 260} {
 		for h := draw.MinHeight; h <= 64; h += 1 + h/40 {
-			if !testenv.Some(w+h, 2) {
+			if !testenv.Some(w+h, testenv.Quick(6, 2)) {
 				continue
 			}
 			for _, rows := range []int{1, 8, 30, 200} {
