@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"lockstep/sim/testenv"
 )
 
 // floors are the packages from top to bottom. Arrows point down: a package imports
@@ -97,6 +99,7 @@ func TestPackagesAreSmall(t *testing.T) {
 // it imports. So one exported name can cost each package above it seconds and 10 MB, as a method
 // whose parameter was a search's model did, and go-redis 9.23.
 func TestPackagesCompileSmall(t *testing.T) {
+	testenv.Long(t) // the go command looks at every package
 	list := exec.Command("go", "list", "-export", "-f", "{{.ImportPath}} {{.Export}}", "./...")
 	list.Dir = ".."
 	out, err := list.Output()

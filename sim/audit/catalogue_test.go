@@ -21,6 +21,7 @@ type log struct {
 	t       *trace.Trace
 	entries []audit.Entry
 	by      map[int]*trace.Event // the command that a line belongs to
+	told    *audit.Report        // once it was asked for
 }
 
 // later is by how much a log is later than its run, whose clocks begin soon after 1970: an audit
@@ -126,10 +127,7 @@ var lineOf = regexp.MustCompile(`\(line (\d+)\)`)
 // commands touch another's record.
 func (l *log) audited(t *testing.T) (dg, fr map[string]int) {
 	t.Helper()
-	r, err := audit.Audit(l.entries, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := l.report(t)
 	dg, fr = map[string]int{}, map[string]int{}
 	for _, lock := range r.Locks {
 		if lock.Key != l.t.Key {
@@ -147,6 +145,18 @@ func (l *log) audited(t *testing.T) (dg, fr map[string]int) {
 		}
 	}
 	return dg, fr
+}
+
+// report is what the audit says of the log, which it is asked once for all tests.
+func (l *log) report(t *testing.T) *audit.Report {
+	t.Helper()
+	if l.told == nil {
+		var err error
+		if l.told, err = audit.Audit(l.entries, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return l.told
 }
 
 var beside = regexp.MustCompile(`^(\S+) .* while (\S+)'s (?:lease )?is live$`)
@@ -198,10 +208,7 @@ func TestLostRecords(t *testing.T) {
 	lost := map[string]int{}
 	for _, c := range logged() {
 		l := c.log
-		r, err := audit.Audit(l.entries, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := l.report(t)
 		findings, contradictions := 0, 0
 		for _, lock := range r.Locks {
 			findings += len(lock.Findings)

@@ -43,7 +43,7 @@ func TestRandomCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	for seed := range uint64(150) {
+	for seed := range uint64(testenv.Quick(60, 150)) {
 		r := rand.New(rand.NewPCG(seed, 13))
 		for _, conn := range pair.real {
 			conn.ask(t, "DISCARD")
@@ -90,7 +90,7 @@ func TestRandomWatch(t *testing.T) {
 	}
 	defer s.Close()
 	setups := []string{"ECHO none", "SET K 7", "SET K v EX 1000", "HSET K f v", "HSET K f v g 7", "RPUSH K v", "RPUSH K 7 7", "RPUSH K v w v", "SADD K v", "SADD K v w", "ZADD K 1 v", "ZADD K 1 v 2 w"}
-	for seed := range uint64(testenv.Count(800, 20_000)) {
+	for seed := range uint64(testenv.Quick(250, testenv.Count(800, 20_000))) {
 		r := rand.New(rand.NewPCG(seed, 17))
 		for _, conn := range pair.real {
 			conn.ask(t, "DISCARD")

@@ -186,7 +186,7 @@ func TestEndlessScripts(t *testing.T) {
 		"redis.call('SET', 'k', 'v')\nlocal c = coroutine.create(function() while true do coroutine.yield() end end) while true do coroutine.resume(c) end",
 		"redis.call('SET', 'k', 'v')\nwhile true do coroutine.resume(coroutine.create(function() while true do end end)) end",
 	} {
-		if !testenv.Some(i, 3) {
+		if !testenv.Some(i, testenv.Quick(6, 3)) {
 			continue
 		}
 		reply, _ := n.Execute(0, p, []string{"EVAL", text, "0"})

@@ -449,7 +449,7 @@ func TestFuzzFindsMistakes(t *testing.T) {
 		{"EXEC is aborted with another word", "EXEC", 3, func(_ []string, o *outcome) {
 			o.reply = bytes.Replace(o.reply, []byte("EXECABORT"), []byte("ERR"), 1)
 		}},
-	} {
+	}[:testenv.Quick(2, 4)] {
 		f.wrong = func(args []string, o *outcome) {
 			if args[0] == tc.command {
 				tc.wrong(args, o)
