@@ -1,6 +1,7 @@
 package certificate
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"slices"
@@ -200,40 +201,40 @@ func (r *run) need(who int) Need {
 // [process.Client].
 func appendRenamed(to, text []byte) []byte {
 	var known [][]byte
-	for i := 0; i < len(text); {
-		n := tokenAt(text[i:])
-		if n == 0 {
-			to = append(to, text[i])
-			i++
+	from := 0 // what is before that is in to
+	for dash := 0; ; dash++ {
+		next := bytes.IndexByte(text[dash:], '-') // of which a text has few
+		if next < 0 {
+			return append(to, text[from:]...)
+		}
+		dash += next
+		begin, end := tokenAround(text, dash)
+		if begin < from || begin == end {
 			continue
 		}
-		token := text[i : i+n]
+		token := text[begin:end]
 		at := slices.IndexFunc(known, func(k []byte) bool { return string(k) == string(token) })
 		if at < 0 {
 			at, known = len(known), append(known, token)
 		}
-		to = strconv.AppendInt(append(to, '~'), int64(at), 10)
-		i += n
+		to = strconv.AppendInt(append(append(to, text[from:begin]...), '~'), int64(at), 10)
+		from = end
 	}
-	return to
 }
 
-// tokenAt returns the length of the token with which a text begins, or 0.
-func tokenAt(text []byte) int {
-	if len(text) < 7 || text[0] < 'A' || text[0] > 'Z' {
-		return 0
+// tokenAround returns where the token begins and ends that has its hyphen here, or twice the same if none has.
+func tokenAround(text []byte, hyphen int) (begin, end int) {
+	begin, end = hyphen, hyphen+5
+	for begin > 0 && text[begin-1] >= '0' && text[begin-1] <= '9' {
+		begin--
 	}
-	i := 1
-	for i < len(text) && text[i] >= '0' && text[i] <= '9' {
-		i++
+	if begin == hyphen || begin == 0 || text[begin-1] < 'A' || text[begin-1] > 'Z' || end > len(text) {
+		return 0, 0
 	}
-	if i == 1 || i+5 > len(text) || text[i] != '-' {
-		return 0
-	}
-	for _, c := range text[i+1 : i+5] {
+	for _, c := range text[hyphen+1 : end] {
 		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return 0
+			return 0, 0
 		}
 	}
-	return i + 5
+	return begin - 1, end
 }

@@ -21,6 +21,8 @@ func TestRenamed(t *testing.T) {
 		"A1-00f":                       "A1-00f",
 		"A-00ff A1-00FF Ax1-00ff":      "A-00ff A1-00FF Ax1-00ff",
 		`{"owner":"C7-abcd"}`:          `{"owner":"~0"}`,
+		"A1-00ffB2-00ff":               "~0~1",
+		"AB1-00ff-A2-00ff-":            "A~0-~1-",
 	} {
 		if got := string(appendRenamed(nil, []byte(text))); got != want {
 			t.Errorf("%q: %q, expected %q", text, got, want)
