@@ -58,19 +58,29 @@ func timersMade() map[Timer]int64 {
 	}
 	all := map[Timer]int64{}
 	for i := range records[:n] {
-		if t, is := timerOf(records[i].Stack()); is {
-			all[t] += records[i].AllocObjects
+		r := &records[i]
+		t, known := stacks[r.Stack0]
+		if !known {
+			t = timerOf(r.Stack())
+			stacks[r.Stack0] = t
+		}
+		if t.Call != "" {
+			all[t] += r.AllocObjects
 		}
 	}
 	return all
 }
 
+// stacks are the timers that are made at stacks, or zero. The profile has every stack again for each search, and to look at
+// thousands took longer than a small search.
+var stacks = map[[32]uintptr]Timer{} // guarded by timing
+
 // makers are the functions that make timers, whoever calls them.
 var makers = []string{"time.AfterFunc", "time.NewTimer", "time.NewTicker"}
 
-// timerOf reports whether a stack, at which memory was allocated, is that of client code which
-// makes a timer: of functions of Go's own library, package time among them, which such code has called.
-func timerOf(stack []uintptr) (t Timer, is bool) {
+// timerOf returns the timer that is made at a stack at which memory was allocated: of functions of Go's own library,
+// package time among them, which client code has called. It is zero if none is.
+func timerOf(stack []uintptr) (t Timer) {
 	frames := runtime.CallersFrames(stack)
 	times := false
 	for {
@@ -78,20 +88,20 @@ func timerOf(stack []uintptr) (t Timer, is bool) {
 		switch {
 		case t.Source.File != "":
 			if strings.HasSuffix(f.Function, "process.(*Client).guard") {
-				return t, true
+				return t
 			}
 		case isLibrary(f):
 			t.Call = f.Function
 			times = times || slices.Contains(makers, f.Function)
 		case !times:
-			return t, false
+			return Timer{}
 		default:
 			if t.Source = strategySource(f); t.Source.File == "" {
-				return t, false // of go-redis or the simulator
+				return Timer{} // of go-redis or the simulator
 			}
 		}
 		if !more {
-			return t, false
+			return Timer{}
 		}
 	}
 }
