@@ -48,7 +48,7 @@ func (c *claim) try(t *testing.T) {
 	case testenv.Raced:
 		runs /= 10
 	case !testenv.CI():
-		runs /= 2
+		runs /= 4
 	}
 	worlds := map[string]*World{}
 	defer func() {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -54,6 +55,9 @@ func TestKeptLease(t *testing.T) {
 		}}
 	for name, faults := range map[string]Budget{"expired": {Pause: 1}, "reply lost": {Pause: 1, ReplyLost: 1}} {
 		t.Run(name, func(t *testing.T) {
+			if name == "reply lost" {
+				testenv.Long(t)
+			}
 			for _, remembers := range []bool{false, true} {
 				b := Defaults(s)
 				b.Faults, b.Remembers, b.Codes = faults, remembers, trace.Verdict{trace.DG}

@@ -193,7 +193,8 @@ func TestMemoOfMany(t *testing.T) {
 // States that several workers add to the visited set at the same time are there once, and
 // whole.
 func TestVisitedByMany(t *testing.T) {
-	const workers, states = 8, 100_000
+	const workers = 8
+	states := testenv.Quick(20_000, 100_000)
 	for _, width := range []int{1, 3, 9} {
 		v := intern.NewVisited(width)
 		state := func(n int) []uint32 {

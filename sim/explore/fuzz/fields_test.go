@@ -235,7 +235,7 @@ var fields = map[string]func(*lock) memory{
 // don't join.
 func TestFieldsCount(t *testing.T) {
 	for i, name := range slices.Sorted(maps.Keys(fields)) {
-		if !testenv.Some(i, 16) {
+		if !testenv.Some(i, testenv.Quick(32, 16)) {
 			continue
 		}
 		remembers := fields[name]

@@ -193,7 +193,7 @@ func TestBreaks(t *testing.T) {
 		{"more", drop, trace.Verdict{trace.FR}, true, `expected to show FR, and shows DG FR$`},
 		{"less", compare, trace.Verdict{trace.FR}, true, `expected to show FR, and holds within these bounds$`},
 		{"looked for because it is expected", compare, trace.Verdict{trace.OV}, false, `!! OV`},
-	} {
+	}[:testenv.Quick(3, 4)] {
 		t.Run(tt.name, func(t *testing.T) {
 			w := watching(t)
 			locktest.Breaks(w, mine(take, tt.release), tt.want)
