@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lockstep/sim/explore"
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -55,7 +56,7 @@ func TestCalendar(t *testing.T) {
 		{untilEnd(24 * time.Hour), time.Date(1970, 1, 2, 0, 0, 0, 0, time.UTC)},
 		{ofAnother("2006-01"), time.Date(1970, 2, 1, 0, 0, 0, 0, time.UTC)},
 		{ofAnother("2006"), time.Date(1971, 1, 1, 0, 0, 0, 0, time.UTC)},
-	} {
+	}[:testenv.Quick(1, 4)] {
 		t.Run(c.of.name, func(t *testing.T) {
 			s := setting{clients: 2, cycles: 1, ttl: 12 * time.Second, seed: 1, tries: 1}
 			p := &player{subject: c.of}

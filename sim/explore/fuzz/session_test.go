@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lockstep/sim/explore"
+	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -31,6 +32,7 @@ func session(span time.Duration) *subject {
 
 // TestSessionsEnd: what a lock does in the last TTL of a round span alone is found.
 func TestSessionsEnd(t *testing.T) {
+	testenv.Long(t)
 	for _, span := range []time.Duration{10 * time.Minute, time.Hour} {
 		of := session(span)
 		t.Run(of.name, func(t *testing.T) {
