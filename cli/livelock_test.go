@@ -36,6 +36,7 @@ func TestLivelockRefusals(t *testing.T) {
 // What holds is said with what it assumes, and with the longest wait; a livelock with the schedule
 // that comes round, which can be saved and replayed.
 func TestLivelockText(t *testing.T) {
+	testenv.Long(t)
 	out, errs, status := run(t, "", strings.Fields("explore setpx-lua"+lively+"crash=any")...)
 	flat := strings.Join(strings.Fields(out), " ")
 	for _, want := range []string{
@@ -71,7 +72,7 @@ func TestLivelockText(t *testing.T) {
 }
 
 func TestLivelockAsJSON(t *testing.T) {
-	testenv.Long(t) // TestLivelockText makes much the same searches
+	testenv.Long(t)
 	for args, want := range map[string]jsonLasting{
 		"setpx-lua" + lively + "none":                           {Wait: "200ms"},
 		"redlock-no-elapsed --nodes 2" + lively + "none --json": {Unbounded: "there are clients of whom none is ever granted it, however long they ask"},

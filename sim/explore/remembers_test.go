@@ -78,6 +78,7 @@ func (l *countsReleases) Release(ctx context.Context, lease *strategies.Lease) e
 // TestClosuresAreTaken: without a bound on cycles a counter that a closure has is found where a process's cycles come to
 // it. Where they don't, the answer says what it takes for granted; and that only of a lock with closures.
 func TestClosuresAreTaken(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	correct, known := strategies.Get("setpx-lua")
 	if !known {
