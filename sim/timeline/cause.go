@@ -36,7 +36,7 @@ func (t *Timeline) Cause(b Breach) string {
 
 // clauses are the events that Cause names, in order.
 func (t *Timeline) clauses(b Breach) []*clause {
-	c := causes{Timeline: t, s: t.NewState(), of: b}
+	c := causes{Timeline: t, s: t.NewState(), of: b, had: map[int]int{}}
 	for i := range b.Last() - 1 {
 		e := &t.Events[i]
 		c.take(e)
@@ -141,6 +141,7 @@ type causes struct {
 	of     Breach
 	all    []clause
 	stores []storing
+	had    map[int]int // whose record a server had when it last went down; the server's number is the key
 }
 
 // storing is a command that stored an acquisition's record.
@@ -196,6 +197,12 @@ func (c *causes) take(e *trace.Event) {
 		c.add(fails, e, trace.None, "%s takes over%s", c.Nodes[e.Node], c.lacked(e.Node))
 	case trace.KindDown:
 		c.add(fails, e, trace.None, "%s goes down", c.Nodes[e.Node])
+		delete(c.had, e.Node)
+		if r := c.s.LockRecord(e.Node); r != nil && r.Owner != trace.Nobody {
+			c.had[e.Node] = r.Owner.Client
+		}
+	case trace.KindUp:
+		c.takeReturn(e)
 	case trace.KindGranted:
 		c.takeGrant(e)
 	case trace.KindExpire, trace.KindEvict, trace.KindExecute:
@@ -216,6 +223,15 @@ func (c *causes) lacked(replica int) string {
 		return ""
 	}
 	return " without " + strings.Join(names, " and ") + " record"
+}
+
+// takeReturn adds the clause of a server's return without the record that it had when it went down: it is by that, and not by its going down, that
+// another gets the lock.
+func (c *causes) takeReturn(e *trace.Event) {
+	owner, had := c.had[e.Node]
+	if had && !slices.ContainsFunc(e.Changes, func(ch trace.Change) bool { return ch.Key == c.s.Key && ch.After != nil }) {
+		c.add(fails, e, trace.None, "%s comes back without %s's record", c.Nodes[e.Node], c.Clients[owner])
+	}
 }
 
 // takeGrant adds the clause of a grant. A client gets the lock when it is told so, as in every other

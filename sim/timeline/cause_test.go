@@ -167,7 +167,20 @@ func TestCauseNamesTheMissingRecord(t *testing.T) {
 	}
 }
 
-// runOf runs a lock under a script of somebody's own.
+// TestCauseIsTheReturnWithoutARecord: a server that is down gives the lock to nobody; one that comes back empty does.
+func TestCauseIsTheReturnWithoutARecord(t *testing.T) {
+	tl := runOf(t, "setpx-lua", "title: Restart\nsetup:\n  clients: {A: {work: 6s}, B: {work: 3s}}\n  ttl: 30s\n"+
+		"script:\n  - run: A\n    to: read\n  - wait: 1s\n  - down: n1\n  - wait: 1s\n  - up: n1\n  - run: B\n    to: read\n  - run: all\n")
+	for _, b := range tl.Breaches {
+		if why := tl.Cause(b); b.Code != trace.SW && !strings.HasPrefix(why, "n1 comes back without A's record at 2.002s; so ") {
+			t.Errorf("%s: %s", b.Code, why)
+		}
+	}
+	if len(tl.Breaches) == 0 {
+		t.Error("nothing breaks")
+	}
+}
+
 // TestOverslept: a violation is no lock's doing if its client was paused inside past its lease, and is the lock's, or nobody knows
 // whose, where its lease was over before it entered, where it worked for longer without a pause, where a record was lost or
 // removed, and where a resource took an old token.
