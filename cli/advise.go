@@ -152,8 +152,8 @@ func writeAdvice(out io.Writer, d advice.Advice, outcome advice.Outcome) error {
 		writeRun(&b, &d.Runs[i])
 	}
 	for i := range rest.Shown {
-		if k := d.Kind(&rest.Shown[i]); i == 0 || k != d.Kind(&rest.Shown[i-1]) {
-			fmt.Fprintf(&b, "\nOther runs: %s\n", k.Text())
+		if k := d.Kind(&rest.Shown[i]).Text(); i == 0 || k != d.Kind(&rest.Shown[i-1]).Text() {
+			fmt.Fprintf(&b, "\nOther runs: %s\n", k)
 		}
 		writeRun(&b, &rest.Shown[i])
 	}

@@ -64,13 +64,14 @@ var failovers = []string{"failover", "failover-wait", "failover-wait.acked", "sp
 
 // losses are the scenarios in which a server loses the lock's record, or hands its time out early: two holders at once are no mistake
 // of the lock there.
-var losses = append(slices.Clone(failovers), "restart-no-fsync", "power-cut", "one-node", eviction, jump)
+var losses = append(slices.Clone(failovers), "restart-no-fsync", "power-cut", oneNode, eviction, jump)
 
 const (
 	eviction  = "eviction"
 	jump      = "server-clock-jump"
 	sameToken = "token-collision"
 	pastLease = "pause-past-ttl"
+	oneNode   = "one-node"
 )
 
 // Questions are asked in this order.
@@ -95,8 +96,8 @@ var Questions = [3]Question{
 			accepts:   []acceptance{{codes: trace.Verdict{trace.DG}, scenarios: []string{eviction, jump}, fits: fences}}, // the counter of tokens stays, so that a late write is refused
 			scenarios: []string{minted, "pause-replies-in-flight"}},
 	}},
-	{Name: "servers", Text: "Redis has", Hint: "Only with replicas can a failover lose the lock: they get its record later.", Answers: []Answer{
-		{Name: "one", Text: "one server", Example: "a Redis without replicas; while it is down, nobody gets the lock",
+	{Name: "servers", Text: "Redis has", Hint: "A failover to a replica can lose the lock; so can a restart, or an eviction.", Answers: []Answer{
+		{Name: "one", Text: "one server", Example: "a Redis without replicas; while it is down, nobody gets the lock, and a restart that forgets loses it",
 			fits:    func(s strategies.Strategy) bool { return s.Nodes == 1 && s.Replicas == 0 },
 			remedy:  "keep the lock on a server without replicas (while that is down, nobody gets it)",
 			without: failovers},
@@ -389,11 +390,12 @@ func (a *Advice) dropIdle() {
 }
 
 // Elsewhere returns the runs of the lock under scenarios that the answers neither cite nor rule out, as far as they show a code that
-// the answers forbid, which the recommendation doesn't cover, or one that they accept there. Those of a kind stand together.
+// the answers forbid, which the recommendation doesn't cover, or one that they accept there. Those of a kind stand together. Scenarios about
+// what the lock doesn't have are left out.
 func (a *Advice) Elsewhere(scenarios []string, outcome Outcome) (runs []Run) {
 	cited := append(a.Answers.Scenarios(), a.Answers.Without()...)
 	for _, name := range scenarios {
-		if slices.Contains(cited, name) {
+		if slices.Contains(cited, name) || !applies(name, a.Lock) {
 			continue
 		}
 		v, _ := outcome(name, a.Lock.Name)

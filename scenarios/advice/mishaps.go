@@ -41,25 +41,33 @@ type mishap struct {
 	class     Class
 	scenarios []string
 	of        tokens // other locks fail there of something else
+	setting   string // of a server, by which it doesn't happen; may be empty
 }
+
+// The settings of a server by which it keeps what it was told, and the time.
+const (
+	durable = "appendonly yes, appendfsync always"
+	evictNo = "maxmemory-policy noeviction"
+	slewing = "slew the clock, never step it"
+)
 
 // mishaps are those of all scenarios in which a lock that is recommended fails, by class, and of each the one that most have
 // to reckon with first.
 var mishaps = []mishap{
-	{"a pause", Overrun, []string{pastLease, "pause-after-check", "pause-replies-in-flight", "fenced-write-unfenced-read", "fenced-write-unfenced-read.both", "fence-lost", "fence-lost.always", minted, setBack}, tokenless},
-	{"work that takes too long", Overrun, []string{"watchdog-dies", "stampede-slow"}, anyLock},
-	{"a holder that is cut off", Overrun, []string{"cut-off"}, anyLock},
-	{"a failover", Loss, failovers, tokenless},
-	{"a failover, which can lose the counter of tokens", Loss, failovers, fencing},
-	{"a restart or a power cut that loses data", Loss, []string{"restart-no-fsync", "power-cut", "one-node"}, tokenless},
-	{"an eviction of the lock's record", Loss, []string{eviction}, anyLock},
-	{"a counter of tokens that is lost (in a restart or a power cut)", Loss, []string{"fence-lost", "restart-no-fsync", "power-cut", "one-node"}, fencing},
-	{"a jump of a server's clock", Loss, []string{jump}, anyLock},
-	{"a release or a commit at the wrong time", Misuse, []string{"worker-exit", "commit-after-release"}, anyLock},
-	{"clients that go on without the lock", Misuse, []string{"fail-open", "stampede-fallthrough"}, anyLock},
-	{"readers whom the resource doesn't check", Misuse, []string{"fenced-write-unfenced-read"}, fencing},
-	{"two clients that draw the same token", Misuse, []string{sameToken}, anyLock},
-	{"votes that keep splitting, where all retry after the same wait", Stuck, []string{"split-vote"}, anyLock},
+	{"a pause", Overrun, []string{pastLease, "pause-after-check", "pause-replies-in-flight", minted, setBack}, tokenless, ""},
+	{"work that takes too long", Overrun, []string{"watchdog-dies", "stampede-slow"}, anyLock, ""},
+	{"a holder that is cut off", Overrun, []string{"cut-off"}, anyLock, ""},
+	{"a failover", Loss, failovers, tokenless, ""},
+	{"a failover, which can lose the counter of tokens", Loss, failovers, fencing, ""},
+	{"a restart or a power cut that loses data", Loss, []string{"restart-no-fsync", "power-cut", oneNode}, tokenless, durable},
+	{"an eviction of the lock's record", Loss, []string{eviction}, anyLock, evictNo},
+	{"a counter of tokens that is lost (in a restart or a power cut)", Loss, []string{"fence-lost", "restart-no-fsync", "power-cut"}, fencing, durable},
+	{"a jump of a server's clock", Loss, []string{jump}, anyLock, slewing},
+	{"a release or a commit at the wrong time", Misuse, []string{"worker-exit", "commit-after-release"}, anyLock, ""},
+	{"clients that go on without the lock", Misuse, []string{"fail-open", "stampede-fallthrough"}, anyLock, ""},
+	{"readers whom the resource doesn't check", Misuse, []string{"fenced-write-unfenced-read"}, fencing, ""},
+	{"two clients that draw the same token", Misuse, []string{sameToken}, anyLock, ""},
+	{"votes that keep splitting, where all retry after the same wait", Stuck, []string{"split-vote"}, anyLock, ""},
 }
 
 // tokens says whether a mishap is one of locks with fencing tokens, or of those without: what happens in a scenario about tokens
@@ -71,6 +79,17 @@ const (
 	fencing
 	tokenless
 )
+
+// applies reports whether a scenario is about something that the lock has: tokens, or a vote of which one server is left.
+func applies(scenario string, lock strategies.Strategy) bool {
+	switch scenario {
+	case minted, "fence-lost", "fence-lost.always", "fenced-write-unfenced-read", "fenced-write-unfenced-read.both":
+		return lock.Fences
+	case oneNode:
+		return lock.Nodes > 1
+	}
+	return true
+}
 
 func (t tokens) of(s strategies.Strategy) bool { return t == anyLock || (t == fencing) == s.Fences }
 
@@ -101,6 +120,25 @@ func (a *Advice) Mishaps(runs []Run) (texts []string, wordless int) {
 	return texts, wordless
 }
 
+// Setting is that of a server by which what happens in a run of the lock doesn't: "" if none is known.
+func (a *Advice) Setting(r *Run) string {
+	if m := mishapOf(r.Scenario, a.Lock); m != nil {
+		return m.setting
+	}
+	return ""
+}
+
+// ruledOut are the mishaps of some runs that a setting of a server rules out, each with that, or in few words without.
+func (a *Advice) ruledOut(runs []Run, whole bool) (all []string) {
+	for i := range mishaps {
+		m := &mishaps[i]
+		if m.setting != "" && slices.ContainsFunc(runs, func(r Run) bool { return mishapOf(r.Scenario, a.Lock) == m }) {
+			all = append(all, m.text+pick(whole, " ("+m.setting+")", ""))
+		}
+	}
+	return all
+}
+
 // Kind is a class of runs that no question is about, and what it comes to for the reader.
 type Kind struct {
 	Class
@@ -114,6 +152,7 @@ const (
 	Decisive  Effect = iota // the lock is enough as long as that doesn't happen
 	Uncounted               // Decisive, as the counter of the lock's tokens is lost with its record
 	Covered                 // two are at work, and with that which makes the lock enough the same work is done once
+	Versioned               // two are at work, and what they do isn't a request that is sent twice: a version check keeps the harm away
 	Accepted                // it costs work, which the answers accept
 	Refused                 // it costs work, as the resource refuses what comes late
 )
@@ -126,8 +165,10 @@ func (k Kind) compare(other Kind) int {
 // Text says what happens in the runs of the kind, and what follows.
 func (k Kind) Text() string {
 	happens := k.Class.Text()
-	follows := map[Effect]string{Decisive: "rule it out", Uncounted: "rule it out", Covered: "with the key, paid once", Accepted: "it costs only work", Refused: "it costs only work"}[k.To]
+	follows := map[Effect]string{Decisive: "rule it out", Uncounted: "rule it out", Covered: "with the key, paid once", Versioned: "needs a version check", Accepted: "it costs only work", Refused: "it costs only work"}[k.To]
 	switch {
+	case k.To == Versioned: // whether it is late or misuse comes to the same
+		happens = "a stale value is stored"
 	case k.Class == Misuse && k.To != Covered:
 		follows = "see that it isn't"
 	case k.Class == Loss && k.To == Uncounted: // both begin alike and come to the opposite, so each names the difference
@@ -149,6 +190,8 @@ func (a *Advice) Kind(r *Run) Kind {
 		return Kind{class, Refused}
 	case len(r.Broken) == 0:
 		return Kind{class, Accepted}
+	case a.covers(r) && slices.Contains(changes, r.Scenario):
+		return Kind{class, Versioned}
 	case a.covers(r):
 		return Kind{class, Covered}
 	case class == Loss && a.Lock.Fences:
@@ -157,6 +200,10 @@ func (a *Advice) Kind(r *Run) Kind {
 	return Kind{class, Decisive}
 }
 
+// changes are the scenarios in which what goes wrong is a value that is computed and then stored, in a cache or a transaction. A key, by
+// which a request is known again, does nothing for that.
+var changes = []string{"stampede-slow", "stampede-fallthrough", "commit-after-release"}
+
 // covers reports whether a run shows nothing that does harm any more with that which makes the lock enough. By the answers that are
 // given then no second effect does: what counts is whether somebody gets the lock.
 func (a *Advice) covers(r *Run) bool {
@@ -164,11 +211,6 @@ func (a *Advice) covers(r *Run) bool {
 		return false
 	}
 	return !slices.ContainsFunc(r.Broken, func(c trace.Code) bool { return c == trace.PD || c == trace.LV })
-}
-
-// Covers reports whether that which makes the lock enough has the same work done once in all of some runs.
-func (a *Advice) Covers(runs []Run) bool {
-	return !slices.ContainsFunc(runs, func(r Run) bool { return len(r.Broken) == 0 || !a.covers(&r) })
 }
 
 // classes are the mishaps of some runs, by class: "the lease ends during the work (a pause, a holder that is cut off)". They can do

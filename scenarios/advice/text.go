@@ -22,7 +22,7 @@ func (a *Advice) Rest(scenarios []string, outcome Outcome) Rest {
 	rest := Rest{Shown: a.Elsewhere(scenarios, outcome), scenarios: scenarios}
 	cited, without := a.Answers.Scenarios(), a.Answers.Without()
 	for _, name := range scenarios {
-		if slices.Contains(cited, name) || slices.Contains(without, name) {
+		if slices.Contains(cited, name) || slices.Contains(without, name) || !applies(name, a.Lock) {
 			continue
 		}
 		if _, known := outcome(name, a.Lock.Name); known {
@@ -138,7 +138,7 @@ func (a *Advice) withstood(rest *Rest) string {
 		text += fmt.Sprintf(". It fails in %d others: rule those out, as said above.", failed)
 	}
 	if harmless := len(rest.Shown) - failed; harmless > 0 {
-		text += fmt.Sprintf(" %d cost only work.", harmless)
+		text += fmt.Sprintf(" %d more %s only work.", harmless, pick(harmless == 1, "costs", "cost"))
 	}
 	return text
 }
@@ -335,14 +335,19 @@ func (a *Advice) counted(rest *Rest, whole bool) string {
 		return text + fmt.Sprintf(", and in some of the %d that they don't (%d to come)%s.", rest.Made+rest.Pending, rest.Pending, a.apart(rest))
 	}
 	text += fmt.Sprintf(", and in %d of the %d that they don't%s.", n, rest.Made, a.apart(rest))
+	if out := a.ruledOut(rest.Shown, whole); out != nil {
+		text += " They don't call for what a server's setup can rule out: " + trace.List(out) + "."
+	}
 	covered, left := a.byCure(rest)
 	if len(covered) == 0 || a.Cured() == "" {
 		return text
 	}
-	return text + " With the key (no run has it) a payment sent by both is made once in " + pick(len(left) == 0, "all.", fmt.Sprintf("all but %d.", len(left)))
+	stored := slices.DeleteFunc(covered, func(r Run) bool { return a.Kind(&r).To != Versioned })
+	n = len(left) + len(stored)
+	return text + " With the key (argued, not run) a payment sent by both is made once in " + pick(n == 0, "all.", fmt.Sprintf("all but %d.", n))
 }
 
-// apart counts the scenarios that no count has: by the answers they can't happen, or they test nothing of the lock.
+// apart counts the scenarios that no count has: by the answers they can't happen, or they are about what the lock doesn't have.
 func (a *Advice) apart(rest *Rest) string {
 	n := len(rest.scenarios) - len(a.Runs) - rest.Made - rest.Pending
 	if n == 0 {
@@ -482,14 +487,18 @@ func (a *Advice) Allowed(r *Run) string {
 
 // Follows says what follows from a run for the reader. It is empty if nothing went wrong in it, or if the lock that shows it isn't enough.
 func (a *Advice) Follows(r *Run) string {
-	misused := pick(a.Kind(r).Class == Misuse, "It is a mistake in the use of the lock. ", "")
+	misused := pick(a.Kind(r).Class == Misuse, "The lock is misused. ", "")
 	switch {
 	case len(r.Broken) == 0:
 		return a.Allowed(r)
+	case a.Kind(r).To == Versioned:
+		return misused + "A value that one has computed is lost: a version check prevents that, the key doesn't."
 	case a.covers(r):
-		return misused + "Two are at work at once. With the idempotency key, the same payment sent by both is made once; a change computed from what was read needs a version check."
+		return misused + "With the key, a payment sent by both is made once; a change computed from what was read needs a version check."
+	case misused != "" && (a.Enough || a.Cured() != ""):
+		return "The lock is misused: see that it isn't."
 	case a.Enough || a.Cured() != "":
-		return misused + "The lock is enough as long as you can rule it out."
+		return "The lock is enough as long as you can rule it out."
 	}
 	return ""
 }

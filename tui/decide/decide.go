@@ -25,6 +25,7 @@ type Decide struct {
 	given   [questions]bool         // by question: the reader has answered it
 	at      int                     // the row at the cursor: a question, or a run
 	asked   int                     // the question at which the cursor was last
+	again   bool                    // the reader has come back to it by an arrow, and is told what it means
 	said    string                  // why the last key did nothing
 	led     map[advice.Answers]lead // of those whose runs are all made: no frame has the time for all
 	moved   bool                    // the last key was a number, and the cursor has gone on to another question
@@ -32,9 +33,12 @@ type Decide struct {
 	beyond  int
 	first   int          // the first run in sight
 	listed  []advice.Run // of the last frame
+	made    int          // the runs that no question is about, with those that aren't listed
 	claims  []int        // about the lock in it, by their numbers
 	plan    layout       // of the last frame: clicks refer to it
 	page    int          // rows of the list of runs in the last frame
+	lines   int          // of the recommendation, whether there is room for all of them or not
+	room    int          // rows that the list of runs has while the reader is at the questions
 	rows    []int        // the run in each of its rows, or noRun
 }
 
@@ -140,7 +144,8 @@ func (d *Decide) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 // move takes the cursor to another row. Pages are those of the text while the reader is at the questions, and after its end those of
 // the runs.
 func (d *Decide) move(k tea.KeyMsg) {
-	last := questions + len(d.listed) - 1
+	last, was := questions+len(d.listed)-1, d.at
+	defer func() { d.again = d.again || d.at < questions && was < questions && d.at != was }()
 	switch {
 	case key.Matches(k, d.Keys.Up) && d.at == 0: // as a number goes on past the last question to one above that is open
 		d.at = questions - 1
@@ -178,7 +183,7 @@ func (d *Decide) clear() {
 // answer gives the answer to a question. The runs below become others.
 func (d *Decide) answer(question, answer int) {
 	d.answers[question], d.given[question] = answer, true
-	d.first, d.above = 0, 0
+	d.first, d.above, d.again = 0, 0, false
 }
 
 // toAsk is the number of questions that the reader hasn't answered.
@@ -212,6 +217,7 @@ func (d *Decide) number(answer int) {
 	}
 	if d.goOn(); again {
 		d.at++
+		d.again = true
 	}
 	d.moved = d.at != at
 }
@@ -321,6 +327,8 @@ func (d *Decide) clicked(c screen.Click) (tea.Cmd, screen.Outcome) {
 		d.at, d.asked = row, row
 		if answer := slices.IndexFunc(d.plan.answers[row], func(r draw.Rectangle) bool { return c.In(r) }); answer >= 0 {
 			d.choose(answer)
+		} else {
+			d.again = true
 		}
 	case c.In(d.plan.runs) && c.Y-d.plan.runs.Y < len(d.rows) && d.rows[c.Y-d.plan.runs.Y] != noRun:
 		if d.at = questions + d.rows[c.Y-d.plan.runs.Y]; d.at == was {

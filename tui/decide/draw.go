@@ -56,7 +56,7 @@ func (d *Decide) Draw(c *draw.Canvas, r draw.Rectangle) {
 	}
 	rest := a.Rest(d.names(), d.outcome)
 	told := draw.Paragraphs{Width: min(r.W-1, draw.WidestLine)}
-	d.listed, d.claims = nil, nil
+	d.listed, d.claims, d.made = nil, nil, rest.Made
 	switch asked := d.toAsk(); {
 	case asked > 0:
 		d.ask(&told, asked, r.W-1, arrange(r.W, r.H+1, r.H, least).lock.H)
@@ -92,6 +92,7 @@ func (d *Decide) Draw(c *draw.Canvas, r draw.Rectangle) {
 	d.rows = nil
 	d.at = min(d.at, questions+len(d.listed)-1)
 	if len(d.listed) > 0 {
+		d.room = arrange(r.W, r.H+1, d.lines, max(leastRuns, r.H/6)).runs.H
 		d.drawRuns(c, l, &a, rest.Pending)
 	}
 }
@@ -101,11 +102,14 @@ func headed(l draw.Line) bool {
 	return slices.ContainsFunc(l, func(s draw.Span) bool { return s.Ink == draw.Title })
 }
 
-// drawPlace has in a rule why the last key did nothing, or else what the question at the cursor means, or that the cursor is at the runs.
+// drawPlace has in a rule why the last key did nothing, or else what the question at the cursor means, as long as there is something to answer
+// or to change, or that the cursor is at the runs.
 func (d *Decide) drawPlace(c *draw.Canvas, rule draw.Rectangle) {
 	text, ink := d.said, draw.Strong
 	switch k := &d.Keys; {
 	case text != "":
+	case d.at < questions && d.toAsk() == 0 && !d.again:
+		return
 	case d.at < questions:
 		text, ink = advice.Questions[d.at].Hint, draw.Dim
 	default:
@@ -201,7 +205,7 @@ const (
 	brief               // without all that the list of runs says, too
 )
 
-// tell puts the recommendation into words, and behind it what the chosen answer to the question at the cursor is like. It is as brief as it takes to
+// tell puts the recommendation into words, and behind it what the chosen answer to a question is like to which the reader has come back. It is as brief as it takes to
 // fill no more than a third of the window. While the reader is at the questions, the text can be scrolled. At the runs it has its
 // first paragraphs, as many as fit into some rows: the lock and what protects, if no more. A name alone would pass for an answer
 // without conditions.
@@ -214,7 +218,7 @@ func (d *Decide) tell(t *draw.Paragraphs, a *advice.Advice, rest *advice.Rest, r
 			break
 		}
 	}
-	if d.at < questions || len(explained)+len(t.Lines) <= rows {
+	if d.lines = len(explained) + len(t.Lines); d.at < questions || d.lines <= rows {
 		t.Lines = slices.Concat(t.Lines, explained)
 		return
 	}
@@ -261,8 +265,11 @@ func headlineInk(a *advice.Advice) draw.Ink {
 	return draw.Breach
 }
 
-// explained is what the chosen answer is like to the question at which the cursor is, or was last.
+// explained is what the chosen answer is like to the question to which the reader has come back, which may be to change it.
 func (d *Decide) explained(width int) []draw.Line {
+	if !d.again {
+		return nil
+	}
 	t := draw.Paragraphs{Width: width}
 	at := d.asked
 	if d.at < questions {
@@ -324,31 +331,18 @@ func heading(a *advice.Advice, pending int, others []advice.Run) string {
 		return text + fmt.Sprintf("; %d to come", pending)
 	}
 	if len(others) > 0 {
-		text += "; " + countOthers(a, others, "other")
+		n := failing(others)
+		text += "; " + draw.Either(n == 0, "no other fails", draw.Plural(n, "other")+draw.Either(n == 1, " fails", " fail"))
 	}
 	return text
 }
 
-// countOthers counts runs that no question is about, and those of them in which the lock fails, as the text above the list does. Where
-// an idempotency key has the same work done once in all of them, their headings say so.
-func countOthers(a *advice.Advice, runs []advice.Run, called string) string {
-	text, failed := draw.Plural(len(runs), called), 0
+// failing is the number of runs that show what the answers forbid.
+func failing(runs []advice.Run) (n int) {
 	for i := range runs {
-		if len(runs[i].Broken) > 0 {
-			failed++
-		}
+		n += min(len(runs[i].Broken), 1)
 	}
-	if a.Covers(runs) {
-		return text
-	}
-	fail := draw.Either(failed == 1, "fails", "fail")
-	switch failed {
-	case len(runs):
-		return text + " " + fail
-	case 0:
-		return text + draw.Either(len(runs) == 1, ", which doesn't fail", ", none fails")
-	}
-	return fmt.Sprintf("%s, %d %s", text, failed, fail)
+	return n
 }
 
 // down has the keys that lead to the runs below those in sight.
@@ -356,14 +350,23 @@ func (d *Decide) down() string {
 	return draw.Either(d.at < questions, d.Keys.Enter.Help().Key+" ", "") + d.Keys.Down.Help().Key
 }
 
-// below counts the runs below those in sight: it keeps apart those that decide and those that no question is about.
+// below counts the runs below those in sight: it keeps apart those that decide and those that no question is about. Of these it says of how
+// many they are, too, as most are not listed.
 func (d *Decide) below(past int, a *advice.Advice) string {
 	var all []string
 	if n := len(a.Runs) - past; n > 0 {
 		all = append(all, draw.Plural(n, "more run")+" of your answers")
 	}
-	if others := d.listed[max(past, len(a.Runs)):]; len(others) > 0 {
-		all = append(all, countOthers(a, others, "other run"))
+	others := d.listed[max(past, len(a.Runs)):]
+	of := draw.Either(past > len(a.Runs), " more", fmt.Sprintf(" of %d others", d.made)) // the first of them are in sight
+	switch n, failed := len(others), failing(others); {
+	case n == 0:
+	case n > failed:
+		all = append(all, fmt.Sprintf("%d%s, %s", n, of, draw.Either(failed == 0, "only work lost", fmt.Sprintf("%d fail", failed))))
+	case past > len(a.Runs):
+		all = append(all, draw.Plural(n, "more failing run"))
+	default:
+		all = append(all, draw.Plural(n, "failing run")+of)
 	}
 	return strings.Join(all, "; ")
 }
@@ -452,7 +455,9 @@ func (d *Decide) drawRuns(c *draw.Canvas, l layout, a *advice.Advice, pending in
 	list, spare := d.drawDetail(c, l.runs, a)
 	d.page = list.H
 	parts := d.parts(a)
-	entries := d.entries(l.runs, a, len(parts)-1)
+	room := l.runs
+	room.H = min(room.H, d.room) // reasons that have room only at the runs would move those below them
+	entries := d.entries(room, a, len(parts)-1)
 	d.scroll(entries, parts, list.H)
 	list.H += spare
 	past, headings := d.drawRows(c, list, entries, parts)
@@ -670,6 +675,9 @@ func (d *Decide) detail(i int, a *advice.Advice, width int) []draw.Line {
 	head := sc.Title + " (" + run.Scenario + "): " + cell.Text()
 	if i >= len(a.Runs) {
 		head += "; your answers don't call for it"
+		if setting := a.Setting(run); setting != "" && len(run.Broken) > 0 {
+			head += ", as the setup can rule it out (" + setting + ")"
+		}
 	}
 	if why := a.Follows(run); why != "" {
 		head += ". " + why

@@ -71,7 +71,7 @@ var ways = []way{
 	{"Which lock should I use?",
 		func(d *Door) string { return "for your own system: three questions" },
 		func(d *Door) string {
-			return "The answer is computed from the verdicts of runs, and each of them can be played."
+			return "Each lock is judged by the verdicts of runs, and each of them can be played."
 		},
 		func(d *Door) screen.OpenMsg { return screen.DecideMsg{} }},
 	{"All runs",
