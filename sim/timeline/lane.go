@@ -191,7 +191,7 @@ func (t *Timeline) Texts(b Bar, length string) (texts []string) {
 		texts = append(texts, sent, "under way")
 	}
 	if b.Kind == PausedInside || b.Kind == HeldInside {
-		texts = append(texts, does+" inside for "+length, does+" inside "+length)
+		texts = append(texts, does+" inside for "+length, does+" "+length+" inside") // "inside 14.002s" reads like an instant
 	}
 	if does != "" {
 		texts = append(texts, does+" for "+length, does+" "+length, does) // without the word it reads like one of the instants on the axis
