@@ -466,3 +466,14 @@ func (t *Timeline) Probing(e *trace.Event) bool {
 func (t *Timeline) Begun(client, pos int) bool {
 	return t.Begins[client] != trace.None && pos > t.Begins[client]
 }
+
+// LatestBreach is the index of the first of the breaches that are complete last at a position or before it, or -1.
+func (t *Timeline) LatestBreach(pos int) int {
+	latest := -1
+	for i, b := range t.Breaches {
+		if b.Pos <= pos && (latest < 0 || b.Pos > t.Breaches[latest].Pos) {
+			latest = i
+		}
+	}
+	return latest
+}

@@ -3,6 +3,7 @@ package facts
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -295,4 +296,18 @@ func recordChange(c *trace.Change) string {
 		return fmt.Sprintf("%s: %s, expiry moved", c.Key, c.After.Value)
 	}
 	return fmt.Sprintf("%s: %s -> %s", c.Key, c.Before.Value, c.After.Value)
+}
+
+// Whereabouts are what is broken and the place in the run and in the course, long or short. The place in the
+// course is shortened beside what is broken, and goes if that leaves the title whole. That in the run stays, and in one form: a counter that comes and
+// goes, or is now in brackets, reads as another one.
+func Whereabouts(course, short, broken, run draw.Line, room int) draw.Line {
+	if all := slices.Concat(course, broken, run); len(broken) == 0 || all.Width() <= room {
+		return all
+	}
+	least := slices.Concat(broken, run)
+	if all := slices.Concat(short, least); all.Width() <= room || least.Width() > room { // a title is cut without it, too
+		return all
+	}
+	return least
 }

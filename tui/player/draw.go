@@ -183,9 +183,7 @@ func (p *Player) DrawHeader(c *draw.Canvas, r draw.Rectangle) {
 	c.Line(r.X+room+1, r.Y, right.Width(), right)
 }
 
-// whereabouts are the broken properties and the place in the run and in the course. The place in the
-// course is shortened beside what is broken, and goes if that leaves the title whole. That in the run stays, and in one form: a counter that comes and
-// goes, or is now in brackets, reads as another one.
+// whereabouts are the broken properties and the place in the run and in the course.
 func (p *Player) whereabouts(room int) draw.Line {
 	if p.loading {
 		return draw.Line{draw.Text("running ", draw.Dim)}
@@ -204,14 +202,7 @@ func (p *Player) whereabouts(room int) draw.Line {
 			chapter = draw.Line{draw.Text(fmt.Sprintf("chapter %d/%d ", at, n), draw.Dim)}
 		}
 	}
-	if all := slices.Concat(lesson, broken, chapter); len(broken) == 0 || all.Width() <= room {
-		return all
-	}
-	least := slices.Concat(broken, chapter)
-	if all := slices.Concat(short, least); all.Width() <= room || least.Width() > room { // a title is cut without it, too
-		return all
-	}
-	return least
+	return facts.Whereabouts(lesson, short, broken, chapter, room)
 }
 
 func (p *Player) drawMain(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane) {

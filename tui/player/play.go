@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 
-	"lockstep/tui/draw"
 	"lockstep/tui/quiz"
 	"lockstep/tui/told"
 )
@@ -39,14 +39,12 @@ func (p *Player) Watch(pos int) time.Duration {
 
 // reading is the time that it takes to read what is told or asked here for the first time.
 func (p *Player) reading() time.Duration {
-	asked, judged := draw.Paragraphs{Width: draw.LongestLine}, draw.Paragraphs{Width: draw.LongestLine}
-	p.quiz.Ask(&asked, p.Pos, p.teller(quiz.Paragraph, true))
-	p.quiz.Judge(&judged, p.Pos, p.teller(quiz.Paragraph, true))
+	asked, judged := p.quiz.Words(p.Pos, p.teller(quiz.Paragraph, true))
 	each := told.PerAsked
 	if p.question() == nil {
 		each = told.PerWord
 	}
-	takes := time.Duration(draw.Words(asked.Lines))*each + time.Duration(draw.Words(judged.Lines)+told.Words(p.Run, p.Pos))*told.PerWord
+	takes := time.Duration(asked)*each + time.Duration(judged+told.Words(p.Run, p.Pos))*told.PerWord
 	return takes << usualSpeed >> p.speed
 }
 
@@ -92,14 +90,20 @@ func (p *Player) wait() tea.Cmd {
 func (p *Player) counts() bool { return p.playing && p.watched && p.question() != nil }
 
 // stopClock has a key do what it does at a question that would be gone before long. An answer is what the run waits for:
-// it plays on. With any other key the reader has not done with the question, and the run stops.
+// it plays on, and so it does with the key that goes on. With any other key the reader has not done with the question, and the run stops.
 func (p *Player) stopClock(k tea.KeyMsg) tea.Cmd {
+	if key.Matches(k, p.Keys.Enter) {
+		if p.Notice = p.playsOn(); p.quiz.GoOn(p.Pos) {
+			return p.later()
+		}
+		p.left, p.tick = 0, p.Serial()
+		return p.played(p.tick)
+	}
 	p.looks(k)
 	switch said := p.Notice; {
-	case !p.playing: // the key goes on
-	case !p.counts():
-		p.Notice = p.playsOn()
-		return p.later()
+	case !p.counts(): // the words have been read, and only the reader's own are new
+		p.Notice, p.left = p.playsOn(), time.Second<<usualSpeed>>p.speed
+		return p.wait()
 	default:
 		if p.rest(); said != "" {
 			p.Notice = said

@@ -349,6 +349,9 @@ func (p *Player) arrived() {
 			p.picked = i
 		}
 	}
+	if p.Scrolls && p.picked != none && p.Run.Breaches[p.picked].Pos > p.Pos { // a room that is led back has not come to that one
+		p.picked = p.Run.LatestBreach(p.Pos)
+	}
 }
 
 // Update takes a key, a click, or the result of something that was asked for.
@@ -425,7 +428,7 @@ func (p *Player) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 		return p.TogglePlay(), screen.Outcome{}
 	case p.moves(k):
 		p.playing, p.watched = false, false
-	case p.counts():
+	case p.counts(), p.playing && p.watched && p.quiz.At(p.Pos) != nil && key.Matches(k, p.Keys.Enter):
 		return p.stopClock(k), screen.Outcome{}
 	default:
 		p.looks(k)

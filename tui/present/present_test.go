@@ -841,6 +841,41 @@ func TestEvidenceLeadsBackToTheSlide(t *testing.T) {
 	if a.Press("left"); strings.Contains(a.View(), "e its evidence") {
 		t.Errorf("before the violation:\n%s", a.View())
 	}
+	at = p.Pos
+	if a.Press("e"); p.Pos != at || strings.Contains(a.View(), "which comes at") {
+		t.Errorf("led back, a slide tells of what comes:\n%s", a.View())
+	}
+}
+
+// Led back from the end, a slide has the evidence of the violation that it has come to last.
+func TestEvidenceIsOfWhatHasCome(t *testing.T) {
+	_, p := openOwn(t, lateTalk, "naive-del")
+	a := tuitest.Open(t, 120, 50, p.App, p, nil)
+	a.Press("G")
+	seen := map[trace.Code]bool{}
+	for p.Pos > 0 {
+		a.Press("pgup")
+		was, all := p.Pos, p.Run.Breaches
+		a.Press("e")
+		last := -1
+		for i, b := range all {
+			if b.Pos <= was && (last < 0 || all[last].Pos < b.Pos) {
+				last = i
+			}
+		}
+		if last < 0 && p.Pos != was || strings.Contains(a.View(), "evidence for") && !strings.Contains(a.View(), "evidence for "+all[max(last, 0)].Code.String()) {
+			t.Errorf("slide at %d, evidence %d:\n%s", was, last, a.View())
+		}
+		if last >= 0 {
+			seen[all[last].Code] = true
+		}
+		if p.InEvidence() {
+			a.Press("esc")
+		}
+	}
+	if len(seen) < 2 {
+		t.Errorf("the run shows %v", seen)
+	}
 }
 
 // The author's words for a step stand on the slide before it, as what comes next, and on those that show it: where the next words begin, and

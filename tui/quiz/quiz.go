@@ -761,3 +761,11 @@ func rightOf(q *timeline.Question) string { return trace.Capital(q.Choices[q.Rig
 func (z *Quiz) stated(q *timeline.Question, question, answer string) string {
 	return question + z.text(q) + " " + answer
 }
+
+// Words are how many words ask at a position, and how many judge.
+func (z *Quiz) Words(pos int, tell *Teller) (asked, judged int) {
+	ask, judge := draw.Paragraphs{Width: draw.LongestLine}, draw.Paragraphs{Width: draw.LongestLine}
+	z.Ask(&ask, pos, tell)
+	z.Judge(&judge, pos, tell)
+	return draw.Words(ask.Lines), draw.Words(judge.Lines)
+}
