@@ -233,10 +233,15 @@ func (d *Door) lesson() string {
 	case next == 0:
 		return fmt.Sprintf("to learn or to teach: all %d steps seen", steps)
 	}
-	if lesson, _ := d.Progress.LastSeen(); lesson == "" { // nothing was opened there
-		return fmt.Sprintf("to learn: %d of %d runs seen; start: lesson 1", seen, steps)
+	said := fmt.Sprintf("to learn: %d of %d steps seen", seen, steps)
+	lesson, _ := d.Progress.LastSeen()
+	switch {
+	case d.rows > 1: // the row below names the next one
+		return said
+	case lesson == "": // nothing was opened there
+		return said + "; start: lesson 1"
 	}
-	return fmt.Sprintf("to learn: %d of %d runs seen; next: lesson %d", seen, steps, next)
+	return fmt.Sprintf("%s; next: lesson %d", said, next)
 }
 
 // next is the lesson, from 1, with the first step that wasn't played, and its title; 0 if all were, and without a

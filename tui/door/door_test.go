@@ -136,8 +136,8 @@ func TestCourseResumes(t *testing.T) {
 	a, d := open(t, 80, 24, tuitest.Shelf(tuitest.Handmade), tuitest.PlainTheme(false))
 	for _, step := range []struct{ lesson, step, want string }{
 		{"", "", "to learn or to teach: 2 lessons, 3 steps"},
-		{"pauses", "pause-past-ttl/naive-del", "to learn: 1 of 3 runs seen; next: lesson 1"},
-		{"pauses", "pause-past-ttl/setpx-lua", "to learn: 2 of 3 runs seen; next: lesson 2"},
+		{"pauses", "pause-past-ttl/naive-del", "to learn: 1 of 3 steps seen; next: lesson 1"},
+		{"pauses", "pause-past-ttl/setpx-lua", "to learn: 2 of 3 steps seen; next: lesson 2"},
 		{"crowds", "crowd/redlock", "to learn or to teach: all 3 steps seen"},
 	} {
 		if step.lesson != "" {
@@ -155,7 +155,7 @@ func TestCourseResumes(t *testing.T) {
 func TestRunSeenElsewhereOpensNoCourse(t *testing.T) {
 	a, d := open(t, 80, 24, tuitest.Shelf(tuitest.Handmade), tuitest.PlainTheme(false))
 	d.Progress.Play("pauses", "pause-past-ttl/naive-del")
-	if v := a.View(); !strings.Contains(v, "to learn: 1 of 3 runs seen; start: lesson 1") {
+	if v := a.View(); !strings.Contains(v, "to learn: 1 of 3 steps seen; start: lesson 1") {
 		t.Errorf("of the course it says:\n%s", v)
 	}
 }
@@ -179,6 +179,8 @@ func TestEntriesAreWhole(t *testing.T) {
 	e.Progress.Play(lib.Lessons[0].Name, lib.Lessons[0].Steps[0].ID())
 	if v := b.View(); !strings.Contains(v, "Next: lesson 1, "+lib.Lessons[0].Title+".") {
 		t.Errorf("the next lesson isn't named:\n%s", v)
+	} else if n := strings.Count(v, "lesson 1"); n != 1 {
+		t.Errorf("the next lesson is named %d times:\n%s", n, v)
 	}
 	for _, k := range d.Help().Keys {
 		if k.Help().Key == d.Keys.Close.Help().Key {

@@ -439,18 +439,22 @@ func shortened(text, words string, width int) string {
 }
 
 // unjudged says of a goal that is judged at the end alone who has still to act where nothing else is missing: what is stored then
-// looks like the goal already. It is empty elsewhere.
+// looks like the goal already. Who has not begun goes before who is not finished. It is empty elsewhere.
 func (s *Game) unjudged() string {
-	var missing []string
-	text := " is not finished"
+	var missing, idle []string
 	for i := range s.cfg.Clients {
 		if st := &s.State.Clients[i]; !st.Crashed && !st.Stopped {
 			missing = append(missing, s.cfg.Clients[i].Name)
-			text = draw.Either(len(missing) > 1, " are not finished", draw.Either(s.Run.Begun(i, s.Run.Last()), " is not finished", " has still to ask"))
+			if !s.Run.Begun(i, s.Run.Last()) {
+				idle = append(idle, s.cfg.Clients[i].Name)
+			}
 		}
 	}
-	if s.goal != trace.PD || s.hint.Cost.Faults > 0 || missing == nil {
+	switch {
+	case s.goal != trace.PD || s.hint.Cost.Faults > 0 || missing == nil:
 		return ""
+	case idle != nil:
+		return "Not won yet: " + trace.List(idle) + draw.Either(len(idle) > 1, " have", " has") + " still to ask. "
 	}
-	return "Not won yet: " + trace.List(missing) + text + ". "
+	return "Not won yet: " + trace.List(missing) + draw.Either(len(missing) > 1, " are", " is") + " not finished. "
 }

@@ -47,7 +47,7 @@ func New(app *screen.App) *List {
 
 // described is a level's task, its goal in words, and what it takes, each from a row of its own on.
 func described(l *scenarios.Level, longest bool) string {
-	return fmt.Sprintf("Task: %s\nGoal: %s (%s): %s.\nIt takes %d moves%s.", l.Task, l.Goal.Named(), l.Goal, Meaning(l.Goal), l.Moves,
+	return fmt.Sprintf("Task: %s\nGoal: %s (%s): %s.\nBest found: %d moves%s.", l.Task, l.Goal.Named(), l.Goal, Meaning(l.Goal), l.Moves,
 		draw.Either(longest, ", more than any other level: leave it for later if you like", ""))
 }
 
