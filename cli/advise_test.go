@@ -231,3 +231,21 @@ func TestResultBeginsWithTheAnswer(t *testing.T) {
 		t.Errorf("exit status %d", status)
 	}
 }
+
+// Without a name explain lists the kinds of names, one in a line; and who looks for a scenario of one's own is led to what writes one.
+func TestExplainListsItsKinds(t *testing.T) {
+	out, errs, status := run(t, "", "explain")
+	if lines := strings.Split(strings.TrimSpace(errs), "\n"); status != 2 || out != "" || len(lines) < 9 {
+		t.Errorf("status %d, %q, %q", status, out, errs)
+	}
+	for line := range strings.Lines(errs) {
+		if len([]rune(line)) > 80 {
+			t.Errorf("wider than a terminal: %q", line)
+		}
+	}
+	for _, name := range []string{"scenario", "template"} {
+		if out := must(t, "", "explain", name); !strings.Contains(out, "lockstep new my.yaml") {
+			t.Errorf("explain %s:\n%s", name, out)
+		}
+	}
+}

@@ -49,7 +49,7 @@ have (scripting has all three).`,
   lockstep explain failover --page`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return errors.New("explain needs a NAME: a code (FR), a lock (setpx-lua), a scenario (late-release), a way to fail (fencing), a claim (claim 3), a word (lease) or a step of scripts (lose); lockstep list names the locks and scenarios, lockstep explain glossary the words")
+				return errors.New("explain needs a NAME:\n  a code                     FR\n  a lock                     setpx-lua (lockstep list has all)\n  a scenario                 late-release (lockstep list has all)\n  a way to fail              fencing\n  a claim about locks        claim 3 (claims lists all)\n  a word of the screens      lease (glossary lists all)\n  a step or setting          lose (steps, settings and positions list all)\n  a sign of the diagram      ▽\n  a script of your own       lockstep new my.yaml writes one")
 			}
 			return nil // a name may be several words
 		},
@@ -279,6 +279,9 @@ func explain(name string) (string, error) {
 	}
 	if script != "" && !step {
 		texts = append(texts, script)
+	}
+	if name == "scenario" || name == "template" {
+		texts = append(texts, wrap("A script of your own:", 2, "lockstep new my.yaml writes one to start from, and lockstep explain scripting lists what it can have."))
 	}
 	about, err := explainClaims(name)
 	if err != nil {
