@@ -533,10 +533,13 @@ func TestNumbersOfRuns(t *testing.T) {
 		}
 		rest := d.Rest(scenarios.Names(), outcome)
 		elsewhere, _ := failedOf(&d, rest.Shown)
-		apart, unpaid := 0, 0 // the latter are those that the key does nothing for
+		apart, unpaid, stuck := 0, 0, "" // of the others: those that the key does nothing for, and those in which nobody gets the lock
 		for i := range rest.Shown {
-			if r := &rest.Shown[i]; d.Kind(r).To != advice.Covered {
+			switch d.Kind(&rest.Shown[i]).To {
+			case advice.Versioned:
 				unpaid++
+			case advice.Decisive:
+				stuck = " but 1, where nobody gets the lock"
 			}
 		}
 		for _, name := range scenarios.Names() {
@@ -556,7 +559,7 @@ func TestNumbersOfRuns(t *testing.T) {
 				want = fmt.Sprintf("Each run plays one mishap. It withstands all %d that your answers call for", len(d.Runs))
 			}
 			others := fmt.Sprintf(", and in %d of the %d that they don't (%d more don't apply). They don't call for what a server's setup can rule out: a restart or a power cut that loses data (appendonly yes, appendfsync always), an eviction of the lock's record (maxmemory-policy noeviction) and a jump of a server's clock (slew the clock, never step it). "+
-				"With the key (argued, not run) a payment sent by both is made once in all but %d.", len(elsewhere), rest.Made, apart, unpaid)
+				"With the key (argued, not run) a payment sent by both is made once in all%s. %d of these %d are about no payments: a value is computed and stored, which needs a version check.", len(elsewhere), rest.Made, apart, stuck, unpaid, failed+len(elsewhere))
 			if !whole {
 				others = regexp.MustCompile(` \((append|max|slew)[^)]*\)`).ReplaceAllString(others, "")
 			}

@@ -343,8 +343,11 @@ func (a *Advice) counted(rest *Rest, whole bool) string {
 		return text
 	}
 	stored := slices.DeleteFunc(covered, func(r Run) bool { return a.Kind(&r).To != Versioned })
-	n = len(left) + len(stored)
-	return text + " With the key (argued, not run) a payment sent by both is made once in " + pick(n == 0, "all.", fmt.Sprintf("all but %d.", n))
+	text += " With the key (argued, not run) a payment sent by both is made once in all" + pick(len(left) == 0, "", fmt.Sprintf(" but %d, where nobody gets the lock", len(left))) + "."
+	if n := len(stored); n > 0 {
+		text += fmt.Sprintf(" %d of these %d %s: a value is computed and stored, which needs a version check.", n, len(covered)+len(left), pick(n == 1, "is about no payment", "are about no payments"))
+	}
+	return text
 }
 
 // apart counts the scenarios that no count has: by the answers they can't happen, or they are about what the lock doesn't have.
