@@ -105,6 +105,9 @@ func (r *Result) Finding(c trace.Code) Finding {
 	if c == trace.PD && r.Vacuity.Stuck {
 		f.Because = append(f.Because, stuck)
 	}
+	if slices.Contains(r.Vacuity.Touching, c) {
+		f.Because = append(f.Because, touches)
+	}
 	if len(f.Because) > 0 {
 		return f
 	}
@@ -119,6 +122,10 @@ func (r *Result) Finding(c trace.Code) Finding {
 // is no permanent deadlock.
 const stuck = "some schedule ends with a lock that nobody has and nobody can ever have again, and no record under its key is to blame, " +
 	"which is all that PD covers: what did a client leave under another key, such as a place in a queue or a permit that it took?"
+
+// touches is the reason why a search within bounds claims nothing of code that waits for just as long as a lease lasts.
+const touches = "a schedule shows it if leases last a millisecond longer than they say, and between two whole milliseconds, at which alone time stops, " +
+	"code that cuts its clock's readings off to whole ones comes too early by less than one: can it wait for a millisecond more, or can the lease end sooner?"
 
 // unconfirmed explains why a violation that the search has met with isn't one for certain.
 func (r *Result) unconfirmed() string {

@@ -53,7 +53,7 @@ func (s *search) elsewhenBeside(ctx context.Context) (differs func() (string, er
 // or nothing. What a lock writes may differ, as long as nothing comes of it. A search lets all its
 // schedules begin at the same time, and means every time.
 func (s *search) elsewhen(ctx context.Context) (differs string, err error) {
-	now, err := begin(ctx, s.Model, 0, s.workers())
+	now, err := begin(ctx, s.Model, 0, 0, s.workers())
 	if err != nil {
 		return "", err
 	}
@@ -76,6 +76,32 @@ func (s *search) elsewhen(ctx context.Context) (differs string, err error) {
 	return "", nil
 }
 
+// touching returns the violations of live leases that brief schedules have only if each lease lasts a millisecond longer than
+// it says. Time stops at whole milliseconds, while clients' clocks have fractions of them: of a clock that is cut off to
+// milliseconds, as Redis's is, as much may be gone already when it is read, so a span between two such readings may be up to a
+// millisecond longer than that between the two instants. Whoever acts too early by as much meets with a lease that ends so much later.
+func (s *search) touching(ctx context.Context, r *Result) (codes trace.Verdict, err error) {
+	var held trace.Verdict
+	for _, c := range []trace.Code{trace.DG, trace.FR} { // the only rules that ask whether a lease is live
+		if r.Holds(c) {
+			held = append(held, c)
+		}
+	}
+	if len(held) == 0 || ctx.Err() != nil {
+		return nil, nil
+	}
+	b, err := begin(ctx, s.Model, 0, time.Millisecond, s.workers())
+	if ctx.Err() != nil {
+		r.Complete, r.Why = false, "the search of leases that last a millisecond longer was cut off"
+	}
+	for _, c := range held {
+		if b.found.Has(c) {
+			codes = append(codes, c)
+		}
+	}
+	return codes, err
+}
+
 // beginAll returns what the schedules have that begin at each of the times, up to the first that don't have the same
 // as those that begin now. Workers search those of several starts at once, unless clients may share
 // variables: their code must not run at the same time then.
@@ -95,7 +121,7 @@ func (s *search) beginAll(ctx context.Context, now beginning, at []time.Duration
 				if i >= int64(len(at)) {
 					return
 				}
-				all[i], all[i].err = begin(ctx, s.Model, at[i], 1)
+				all[i], all[i].err = begin(ctx, s.Model, at[i], 0, 1)
 				if count.Add(1); all[i] != now || ctx.Err() != nil {
 					stop.Store(true)
 				}
@@ -115,10 +141,10 @@ type beginning struct {
 	err      error
 }
 
-// begin searches brief schedules that begin at another time.
-func begin(ctx context.Context, m *space.Model, later time.Duration, workers int) (b beginning, err error) {
+// begin searches brief schedules that begin at another time, and whose leases last longer.
+func begin(ctx context.Context, m *space.Model, later, longer time.Duration, workers int) (b beginning, err error) {
 	defer process.CatchPanic(&err)
-	other, err := m.Elsewhen(later)
+	other, err := m.Elsewhen(later, longer)
 	if err != nil {
 		return b, err
 	}

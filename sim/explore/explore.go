@@ -82,16 +82,17 @@ type Counterexample struct {
 
 // Vacuity tells whether a search without a finding means anything.
 type Vacuity struct {
-	Granted    bool        // a client that has the servers to itself is granted the lock
-	Reacquired bool        // some schedule acquires, releases, and acquires again
-	Failure    string      // the lock's own error that ended an Acquire though nothing went wrong, with its line; empty if there was none
-	Unseen     bool        // Acquire returned a lease and left no record behind
-	Stays      string      // the key that was taken for the lock's record although no release removes it; empty if one does, or if the bounds name it
-	Unextended bool        // the lock can extend its leases, and no caller did: see Bounds.Extend
-	Extended   bool        // in some schedule a lease is extended
-	Stuck      bool        // in some schedule nobody has the lock in the end and nobody can have it, and no record of it is to blame
-	Asleep     string      // where some schedule ends with a client that waits for ever for a message or an element, as " at FILE:LINE"; empty if none does
-	Unused     []FaultKind // kinds of fault in the budget that no schedule has had
+	Granted    bool          // a client that has the servers to itself is granted the lock
+	Reacquired bool          // some schedule acquires, releases, and acquires again
+	Failure    string        // the lock's own error that ended an Acquire though nothing went wrong, with its line; empty if there was none
+	Unseen     bool          // Acquire returned a lease and left no record behind
+	Stays      string        // the key that was taken for the lock's record although no release removes it; empty if one does, or if the bounds name it
+	Unextended bool          // the lock can extend its leases, and no caller did: see Bounds.Extend
+	Extended   bool          // in some schedule a lease is extended
+	Stuck      bool          // in some schedule nobody has the lock in the end and nobody can have it, and no record of it is to blame
+	Asleep     string        // where some schedule ends with a client that waits for ever for a message or an element, as " at FILE:LINE"; empty if none does
+	Touching   trace.Verdict // violated if leases last a millisecond longer than they say, and not if they don't
+	Unused     []FaultKind   // kinds of fault in the budget that no schedule has had
 }
 
 // NearMisses counts what kept a lock from breaking, over all transitions.
@@ -256,6 +257,9 @@ func (s *search) concludeBounded(ctx context.Context, r *Result, found space.Cod
 		r.Complete, r.Why = false, why
 	}
 	if err != nil {
+		return nil, err
+	}
+	if r.Vacuity.Touching, err = s.touching(ctx, r); err != nil {
 		return nil, err
 	}
 	if err := retell(ctx, r, s.Model); err != nil {

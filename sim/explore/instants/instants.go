@@ -5,6 +5,7 @@ package instants
 import (
 	"math"
 	"slices"
+	"time"
 
 	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/explore/readings"
@@ -57,6 +58,8 @@ type Set struct {
 	Jumps Jumps
 	// Drawn are random numbers at which code changes its mind.
 	Drawn []readings.Draw
+
+	longer int32 // see Longer
 }
 
 // Jumps are the jumps of clocks, forward or back, that a schedule may have.
@@ -349,7 +352,14 @@ func (in *Set) Longest(read int32) int64 {
 }
 
 // Lease returns the reading at which a lease ends, given its deadline.
-func (in *Set) Lease(deadline int32) int32 { return in.up(deadline) }
+func (in *Set) Lease(deadline int32) int32 { return in.up(deadline) + in.longer }
+
+// Longer returns a copy of the set with which leases last longer than they say.
+func (in *Set) Longer(by time.Duration) *Set {
+	of := *in
+	of.longer = int32(by.Milliseconds())
+	return &of
+}
 
 func distance(a, b int32) int32 { return max(a-b, b-a) }
 

@@ -71,13 +71,13 @@ func (m *Model) Close() error {
 	return m.Clients.Close()
 }
 
-// Elsewhen returns a model of brief schedules, with the same instants, that begin later.
-func (m *Model) Elsewhen(later time.Duration) (*Model, error) {
+// Elsewhen returns a model of brief schedules, with the same instants, that begin later, and whose leases last longer.
+func (m *Model) Elsewhen(later, longer time.Duration) (*Model, error) {
 	other, err := NewModel(m.Bounds.Brief(), m.timed)
 	if err != nil {
 		return nil, err
 	}
-	other.instants, other.epoch = m.instants.For(other.Clients), later.Milliseconds()
+	other.instants, other.epoch = m.instants.Longer(longer).For(other.Clients), later.Milliseconds()
 	return other, nil
 }
 

@@ -358,7 +358,7 @@ func (x *Explorer) lease(c *client, r behaviour.Report) bool {
 		if c.grantSent == dropped {
 			x.fail(unfit.ErrDropped)
 		}
-		c.forever, c.deadline = false, x.ttl-c.grantSent
+		c.forever, c.deadline = false, x.instants.Lease(x.ttl)-c.grantSent
 	case r.Never || r.Given:
 		c.forever, c.deadline = true, 0
 	default:
