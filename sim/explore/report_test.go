@@ -155,6 +155,7 @@ func TestEveryVacuityIsSaid(t *testing.T) {
 		"Granted":    func(v *explore.Vacuity) { v.Granted = false },
 		"Failure":    func(v *explore.Vacuity) { v.Failure = "a broken wire" },
 		"Stuck":      func(v *explore.Vacuity) { v.Stuck = true },
+		"Touching":   func(v *explore.Vacuity) { v.Touching = trace.Verdict{trace.DG} },
 		"Asleep":     func(v *explore.Vacuity) { v.Asleep = " at lock.go:7" },
 		"Unseen":     func(v *explore.Vacuity) { v.Unseen = true },
 		"Stays":      func(v *explore.Vacuity) { v.Stays = "lock" },
