@@ -731,3 +731,32 @@ expect:
 		}
 	}
 }
+
+// A question for what a client has done, above all that it does, is asked before that: its author learns of it.
+func TestCheckSaysThatAQuestionComesTooEarly(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "my.yaml")
+	const text = `title: t
+script:
+  - say: A takes the lock, and the reply is lost.
+  - lose: {reply: A}
+  - run: A
+    to: after acquire first
+  - say: Two seconds later B asks.
+  - wait: 2s
+%s  - ask: Whose record is in Redis when B has asked?
+    answer: record
+  - say: Then the rest.
+  - run: B
+expect:
+  - {verdict: [FN, BD], under: [setpx-get]}
+`
+	for step, times := range map[string]int{"": 1, "  - run: B\n    to: after acquire first\n": 0} {
+		if err := os.WriteFile(script, fmt.Appendf(nil, text, step), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, errs, _ := run(t, "", "check", script)
+		if strings.Count(out, `this question says "when B has asked": B does nothing before a step below the question.`) != times {
+			t.Errorf("%q:\n%s%s", step, out, errs)
+		}
+	}
+}

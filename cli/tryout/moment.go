@@ -10,9 +10,9 @@ import (
 	"lockstep/sim/trace"
 )
 
-// ends has the notes on questions that speak of a moment in what a client does ("once B has asked"), and stand below a step that has run it to
-// its end, where the answer may be another one than at that moment.
-func ends(s *scenarios.Scenario, t *trace.Trace) (lines []string) {
+// moments has the notes on questions that speak of a moment in what a client does ("once B has asked"), and are asked of another: they stand below
+// a step that has run it to its end, where the answer may be another one, or above all that it does.
+func moments(s *scenarios.Scenario, t *trace.Trace) (lines []string) {
 	run := timeline.New(t)
 	for _, q := range ofScript(t) {
 		if q.Moment == 0 || q.Moment != q.At || q.Dated() != "" {
@@ -20,13 +20,32 @@ func ends(s *scenarios.Scenario, t *trace.Trace) (lines []string) {
 		}
 		for client, name := range t.Clients {
 			says := regexp.MustCompile(`(?i)\b(once|as soon as|by the time|right after|when|after|before) ` + regexp.QuoteMeta(name) + `\b[^,.?!]*`).FindString(q.Then)
-			if earlier := earlierMoment(run, &q, client); says != "" && earlier > 0 {
+			if says == "" {
+				continue
+			}
+			if idleUntil(run, &q, client) && !beforeIt.MatchString(says) {
+				lines = append(lines, fmt.Sprintf("%s: asked of %s, and this question says %q: %s does nothing before a step below the question. Move the question below the step in which %[4]s does that, and end the step there: \"run: %[4]s, to: work\" (or granted, read, release).",
+					s.NoteAt(q.Note), trace.Brief(q.Moment), strings.TrimSpace(says), name))
+			} else if earlier := earlierMoment(run, &q, client); earlier > 0 {
 				lines = append(lines, fmt.Sprintf("%s: asked of %s, after %s has ended: this question says %q, and at %s the holders or the records are others. If it means such a moment, end the step there, and let %[3]s go on below the question: \"run: %[3]s, to: work\" (or granted, read, release), or \"run: %[3]s, for: 1s\".",
 					s.NoteAt(q.Note), trace.Brief(q.Moment), name, strings.TrimSpace(says), trace.Brief(run.When(earlier))))
 			}
 		}
 	}
 	return lines
+}
+
+// beforeIt is a moment that a client has yet to come to.
+var beforeIt = regexp.MustCompile(`(?i)^before `)
+
+// idleUntil reports whether a client does something below a question, and nothing above it.
+func idleUntil(run *timeline.Timeline, q *timeline.Question, client int) bool {
+	for pos := 1; pos <= run.Last(); pos++ {
+		if run.Event(pos).Client == client {
+			return pos > q.Said
+		}
+	}
+	return false
 }
 
 // earlierMoment is the first position at which a client has acted, since the words or the question above a question, and the holders or the records

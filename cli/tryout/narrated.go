@@ -20,7 +20,7 @@ type passage struct {
 
 // tellsOutcome matches words that tell what comes of something, and may be false under some lock. Others, such as "A wakes up", say what the script
 // does, which is the same under all.
-var tellsOutcome = regexp.MustCompile(`(?i)\b(gets?|got|takes?|took|has|have|had|holds?|keeps?|kept|still|refus\w+|delet\w+|remov\w+|lose[sd]?|losing|lost|overwr\w+|stor(es?|ed)|writes?|wrote|written|fail\w*|succe\w+|break\w*|broke\w*|frees?|freed|enters?|entered|both|two|nobody|nothing|no|none|own|wrong\w*|late|stale|safe\w*|damag\w+|destroy\w*|belong\w*|surviv\w+|withst\w+|gone|with(out|in))\b`)
+var tellsOutcome = regexp.MustCompile(`(?i)\b(gets?|got|takes?|took|has|have|had|holds?|keeps?|kept|still|refus\w+|delet\w+|remov\w+|lose[sd]?|losing|lost|overwr\w+|stor(es?|ed)|writes?|wrote|written|fail\w*|succe\w+|break\w*|broke\w*|frees?|freed|enters?|entered|both|the two|two (of|at|hold|have|believe|work|are)|nobody|nothing|no|none|own|wrong\w*|late|stale|safe\w*|damag\w+|destroy\w*|belong\w*|surviv\w+|withst\w+|gone|with(out|in))\b`)
 
 // tellsServers matches words that tell of servers: which there are depends on the lock.
 var tellsServers = regexp.MustCompile(`(?i)\b(masters?|replicas?|servers?|nodes?|slaves?|primar(y|ies))\b`)
@@ -143,5 +143,5 @@ func compared(all []passage, listed Listed) (text string) {
 		return ""
 	}
 	return "  ~ what these words tell of differs between the locks. Where they are not true of one (no program can tell), put \"under: [" + all[0].lock + "]\" below the \"say\" or give\n" +
-		"    the lock a \"because\" of its own; else they may stay. Words that tell no outcome (gets, has, fails and the like) aren't looked at.\n" + text
+		"    the lock a \"because\" of its own; else they may stay. Only sentences with a word such as gets, has or fails are looked at.\n" + text
 }

@@ -294,7 +294,7 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string, settled [
 		}
 	}
 	lines = append(lines, toldEarly(s, t)...)
-	lines = append(lines, ends(s, t)...)
+	lines = append(lines, moments(s, t)...)
 	lines = append(lines, idleCrashes(t)...)
 	if steps := t.Missed(); steps > 0 { // an ok of a run in which the fault did not happen is no praise
 		verdict += fmt.Sprintf("; but %d of the script's steps did not do what the script asks for", steps)

@@ -254,7 +254,7 @@ func (p *Player) listing(r draw.Rectangle) draw.Rectangle {
 
 // drawLegend explains the glyphs of the diagram, on the rule above it, and those for which that has no room on the one below it. At the end of
 // that it says which rows there was no room for, and how many marks are covered by others. It keeps the signs for which
-// there was no room. Where all of the diagram has none, it says what shows it.
+// there was no room. Where all of the diagram has none beside a list, it says what shows it.
 func (p *Player) drawLegend(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane) {
 	p.unexplained = nil
 	width := r.W - 4
@@ -264,7 +264,7 @@ func (p *Player) drawLegend(c *draw.Canvas, r draw.Rectangle, lanes []pane.Lane)
 	case r.Empty() || len(lanes) == 0 && p.view != views.Holders:
 		return
 	case len(lanes) == 0:
-		notes = draw.Line{draw.Text(" no room for the timeline here: ", draw.Dim), draw.Text(p.Keys.Close.Help().Key, draw.Strong), draw.Text(" shows it ", draw.Dim)}
+		notes = draw.Line{draw.Text(" "+p.Keys.Close.Help().Key, draw.Strong), draw.Text(" shows the timeline ", draw.Dim)}
 	default:
 		zoom := draw.Either(p.zoom < pane.MostZoom, p.Keys.In.Help().Key, "")
 		for form := pane.MissingAll; form <= pane.MissingCount; form++ {

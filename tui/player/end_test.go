@@ -601,7 +601,7 @@ func TestHoldersAreOneKeyAway(t *testing.T) {
 		if v := a.View(); strings.Count(v, "who held the lock, up to") != 1 {
 			t.Errorf("%v: at the end the list is there twice, or not at all:\n%s", size, v)
 		}
-		if v := a.View(); !strings.Contains(v, "virtual t") && !strings.Contains(v, "no room for the timeline here: esc shows it") {
+		if v := a.View(); !strings.Contains(v, "virtual t") && !strings.Contains(v, " esc shows the timeline ") {
 			t.Errorf("%v: at the end the timeline is gone without a word:\n%s", size, v)
 		}
 	}
