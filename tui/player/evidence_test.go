@@ -272,3 +272,18 @@ func TestGoingOnPassesNoQuestion(t *testing.T) {
 		}
 	}
 }
+
+// In the evidence, esc leads back to where that was called for, whichever view is chosen there, and nothing says otherwise. The event at the cursor has
+// its row, so what is left out is more of the evidence, and not all.
+func TestNoticeInTheEvidence(t *testing.T) {
+	a, p := openRun(t, 80, 24, "naive-del", "late-release")
+	a.Press("! e v")
+	v := a.View()
+	if !p.InEvidence() || !strings.Contains(v, "who held the lock so far") || strings.Contains(v, "goes back to the timeline") || strings.Contains(v, "1 event of evidence") {
+		t.Errorf("in the evidence:\n%s", v)
+	}
+	a.Press("esc")
+	if v := a.View(); p.InEvidence() || !strings.Contains(v, "who held") {
+		t.Errorf("after esc:\n%s", v)
+	}
+}

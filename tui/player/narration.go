@@ -179,8 +179,10 @@ func (p *Player) tellEvidence(t *draw.Paragraphs, width int, whole bool) told.Pa
 // Before is the stop before the cursor of the key that goes on.
 func (p *Player) Before() int { return p.quiz.PreviousTold(p.Pos, p.forClass()) }
 
-// more says that so many events of the evidence, or all, have no row here.
+// more says that so many events of the evidence, or all, have no row here. That at the cursor has one above.
 func (p *Player) more(n int, all bool) string {
+	e := p.Run.Event(p.Pos)
+	all = all && (e == nil || p.evidence(e.Seq) == 0)
 	return fmt.Sprintf("(%s: %s)", p.Keys.Evidence.Help().Key, draw.Either(all, draw.Plural(n, "event")+" of evidence", draw.Plural(n, "more event")))
 }
 

@@ -533,7 +533,7 @@ func (p *Player) looks(k tea.KeyMsg) {
 		}
 		p.view = p.NextView()
 		p.focus = scrolls[p.view]
-		p.Notice = p.view.Ahead(p.Pos == p.Run.Last()) + draw.Either(p.view == views.Timeline, "", "; "+p.Keys.Close.Help().Key+" goes back to the timeline")
+		p.Notice = p.view.Ahead(p.Pos == p.Run.Last()) + draw.Either(p.view == views.Timeline || p.InEvidence(), "", "; "+p.Keys.Close.Help().Key+" goes back to the timeline") // and from the evidence to where that was called for
 	case key.Matches(k, p.Keys.Source):
 		p.source = !p.source
 	case key.Matches(k, p.Keys.Search):
