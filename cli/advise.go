@@ -83,7 +83,10 @@ func chosen(a advice.Answers, given [len(advice.Questions)]string) (bool, error)
 // outcomes makes the runs that some answers are about. If they are those of one combination, it
 // makes all runs: the advice also names those that no question asks about.
 func outcomes(open []advice.Answers) advice.Outcome {
-	cells := map[bool]func() []scenarios.Cell{true: matrix, false: cited}[len(open) == 1]
+	cells := cited
+	if len(open) == 1 {
+		cells = matrix
+	}
 	known := map[[2]string]trace.Verdict{}
 	for _, c := range cells() {
 		if c.Err == nil {
@@ -98,13 +101,11 @@ func outcomes(open []advice.Answers) advice.Outcome {
 
 // cited are the runs under the scenarios that some advice is about.
 var cited = sync.OnceValue(func() []scenarios.Cell {
-	names := map[string]bool{}
+	var names []string
 	for _, a := range advice.All() {
-		for _, name := range a.Scenarios() {
-			names[name] = true
-		}
+		names = append(names, a.Scenarios()...)
 	}
-	return scenarios.Part(1, func(s *scenarios.Scenario, _ strategies.Strategy) bool { return names[s.Name] })
+	return scenarios.Part(1, func(s *scenarios.Scenario, _ strategies.Strategy) bool { return slices.Contains(names, s.Name) })
 })
 
 // writeChoice has a line for each combination of answers.

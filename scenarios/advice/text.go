@@ -342,10 +342,15 @@ func (a *Advice) counted(rest *Rest, whole bool) string {
 	if len(covered) == 0 || a.Cured() == "" {
 		return text
 	}
-	stored := slices.DeleteFunc(covered, func(r Run) bool { return a.Kind(&r).To != Versioned })
+	stored := 0
+	for i := range covered {
+		if a.Kind(&covered[i]).To == Versioned {
+			stored++
+		}
+	}
 	text += " With the key (argued, not run) a payment sent by both is made once in all" + pick(len(left) == 0, "", fmt.Sprintf(" but %d, where nobody gets the lock", len(left))) + "."
-	if n := len(stored); n > 0 {
-		text += fmt.Sprintf(" %d of these %d %s: a value is computed and stored, which needs a version check.", n, len(covered)+len(left), pick(n == 1, "is about no payment", "are about no payments"))
+	if stored > 0 {
+		text += fmt.Sprintf(" %d of these %d %s: a value is computed and stored, which needs a version check.", stored, len(covered)+len(left), pick(stored == 1, "is about no payment", "are about no payments"))
 	}
 	return text
 }

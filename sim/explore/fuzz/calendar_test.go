@@ -17,11 +17,7 @@ func untilEnd(unit time.Duration) *subject {
 	return custom("until-the-end-of-"+unit.String(), "A has the lock a second before the end, and B after it", steps{acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
 		token, sent, now := l.Token(), l.Clock.Monotonic(), l.Clock.Now()
 		left := now.Truncate(unit).Add(unit).Sub(now)
-		won, err := l.rdb.SetNX(ctx, l.key, token, min(l.TTL, left)).Result()
-		if err == nil && !won {
-			err = strategies.ErrNotAcquired
-		}
-		if err != nil {
+		if err := l.setFor(ctx, l.key, token, min(l.TTL, left)); err != nil {
 			return nil, err
 		}
 		return l.lease(token, sent), nil

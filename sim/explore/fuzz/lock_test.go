@@ -109,7 +109,12 @@ func (l *lock) lease(token string, from time.Duration) *strategies.Lease {
 
 // set stores the record unless there is one, under a name.
 func (l *lock) set(ctx context.Context, key, token string) error {
-	won, err := l.rdb.SetNX(ctx, key, token, l.TTL).Result()
+	return l.setFor(ctx, key, token, l.TTL)
+}
+
+// setFor is set for a record of another life.
+func (l *lock) setFor(ctx context.Context, key, token string, life time.Duration) error {
+	won, err := l.rdb.SetNX(ctx, key, token, life).Result()
 	if err == nil && !won {
 		err = strategies.ErrNotAcquired
 	}

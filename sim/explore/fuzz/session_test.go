@@ -19,11 +19,7 @@ func session(span time.Duration) *subject {
 		if l.until <= sent {
 			l.until = sent + span
 		}
-		won, err := l.rdb.SetNX(ctx, l.key, token, min(l.TTL, l.until-sent)).Result()
-		if err == nil && !won {
-			err = strategies.ErrNotAcquired
-		}
-		if err != nil {
+		if err := l.setFor(ctx, l.key, token, min(l.TTL, l.until-sent)); err != nil {
 			return nil, err
 		}
 		return l.lease(token, sent), nil
