@@ -91,7 +91,7 @@ func TestOkWaitsForTheLock(t *testing.T) {
 	if got := badge(); got != app.Theme.Wants+app.Theme.Wants {
 		t.Errorf("%s shows %s before anything is known of it elsewhere", lib.Strategies[lock].Name, got)
 	}
-	if got := p.Items[lock].Outcome(); got != "extend-unchecked: to come, as its other runs are still being made; no property broke here" {
+	if got := p.Items[lock].Outcome(); got != "extend-unchecked: no property broke here; its other runs are still being made" {
 		t.Errorf("below the list stands %q", got)
 	}
 	a := tuitest.Open(t, 80, 24, app, p, nil)

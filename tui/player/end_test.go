@@ -297,6 +297,22 @@ func TestEnterEndsThePlaying(t *testing.T) {
 	}
 }
 
+// A run that plays by itself goes on at once by the key that goes on, plays on from there, and stops at a violation.
+func TestEnterHurriesTheAutoplay(t *testing.T) {
+	a, p := openRun(t, 120, 40, "naive-del", "late-release")
+	a.Press("space")
+	p.watched = true
+	for n := 0; n < 20 && len(p.shown()) == 0; n++ {
+		at := p.Pos
+		if a.Press("enter"); p.Pos <= at && p.quiz.At(at) == nil || len(p.shown()) == 0 && (!p.playing || !strings.Contains(p.Notice, "plays by itself") && p.question() == nil) {
+			t.Errorf("from event %d to %d; it plays: %v, and says %q", at, p.Pos, p.playing, p.Notice)
+		}
+	}
+	if p.playing || !strings.Contains(p.Notice, "stops here") {
+		t.Errorf("at the violation: it plays: %v, and says %q", p.playing, p.Notice)
+	}
+}
+
 // A script whose first version can't be run is told with one error, that of the version that is there, and without
 // keys for which there is nothing; it is run as soon as it can be.
 func TestScriptThatNeverRan(t *testing.T) {

@@ -1,20 +1,17 @@
 package player
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
-	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 
 	"lockstep/tui/quiz"
 	"lockstep/tui/told"
 )
 
-const (
-	usualSpeed = 3
-	mostSpeed  = 6
-)
+const usualSpeed, mostSpeed = 3, 6
 
 // pace is how long an event stays on the screen: at the usual speed half a
 // second, and a tenth of that if there is nothing to be seen of it.
@@ -55,8 +52,7 @@ func (p *Player) setSpeed(speed int) {
 
 // TogglePlay plays the run, from the beginning where it stands at the end, or stops it.
 func (p *Player) TogglePlay() tea.Cmd {
-	p.playing = !p.playing
-	if !p.playing {
+	if p.playing = !p.playing; !p.playing {
 		p.watched = false
 		return nil
 	}
@@ -89,31 +85,31 @@ func (p *Player) wait() tea.Cmd {
 // long it stays.
 func (p *Player) counts() bool { return p.playing && p.watched && p.question() != nil }
 
-// stopClock has a key do what it does at a question that would be gone before long. An answer is what the run waits for:
-// it plays on, and so it does with the key that goes on. With any other key the reader has not done with the question, and the run stops.
-func (p *Player) stopClock(k tea.KeyMsg) tea.Cmd {
-	if key.Matches(k, p.Keys.Enter) {
-		if p.Notice = p.playsOn(); p.quiz.GoOn(p.Pos) {
-			return p.later()
-		}
-		p.left, p.tick = 0, p.Serial()
-		return p.played(p.tick)
+// skip has a run that plays by itself go on at once, and play on from there.
+func (p *Player) skip() tea.Cmd {
+	if p.Notice = p.playsOn(); p.quiz.At(p.Pos) == nil {
+		p.Advance()
+	} else if !p.quiz.GoOn(p.Pos) {
+		p.goTo(p.Pos + 1)
 	}
+	return p.stayOrStop()
+}
+
+// stopClock has a key do what it does at a question that would be gone before long. An answer is what the run waits for:
+// it plays on. With any other key the reader has not done with the question, and the run stops.
+func (p *Player) stopClock(k tea.KeyMsg) tea.Cmd {
 	p.looks(k)
-	switch said := p.Notice; {
-	case !p.counts(): // the words have been read, and only the reader's own are new
+	if !p.counts() { // the words have been read, and only the reader's own are new
 		p.Notice, p.left = p.playsOn(), time.Second<<usualSpeed>>p.speed
 		return p.wait()
-	default:
-		if p.rest(); said != "" {
-			p.Notice = said
-		}
 	}
+	said := p.Notice
+	p.rest()
+	p.Notice = cmp.Or(said, p.Notice)
 	return nil
 }
 
-// played is one step of playing, or of the clock at a question. It stops where the class should look or think: at a
-// violation, at a question, unless nobody is there to answer, at the end; and says so.
+// played is one step of playing, or of the clock at a question.
 func (p *Player) played(tick int) tea.Cmd {
 	if tick != p.tick || !p.playing || p.Run == nil {
 		return nil
@@ -126,8 +122,13 @@ func (p *Player) played(tick int) tea.Cmd {
 		p.quiz.Answer(p.Pos, quiz.None)
 	}
 	p.goTo(p.Pos + 1)
-	_, fresh := p.Run.Breached(p.Pos)
-	switch {
+	return p.stayOrStop()
+}
+
+// stayOrStop has a run that plays stay where it has come to, or stop, and say so, where the class should look or think: at a
+// violation, at a question, unless nobody is there to answer, at the end.
+func (p *Player) stayOrStop() tea.Cmd {
+	switch _, fresh := p.Run.Breached(p.Pos); {
 	case p.Pos == p.Run.Last():
 		p.playing, p.Notice = false, "The run has ended: "+p.Keys.Play.Help().Key+" plays it again."
 	case len(fresh) > 0, !p.watched && p.question() != nil:

@@ -426,9 +426,11 @@ func (p *Player) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 		return nil, screen.Outcome{To: screen.SandboxMsg{Strategy: p.Strategy, Scenario: p.scenario, Trace: p.Run.Trace, Pos: p.Pos}}
 	case key.Matches(k, p.Keys.Play):
 		return p.TogglePlay(), screen.Outcome{}
+	case p.playing && p.watched && key.Matches(k, p.Keys.Enter):
+		return p.skip(), screen.Outcome{}
 	case p.moves(k):
 		p.playing, p.watched = false, false
-	case p.counts(), p.playing && p.watched && p.quiz.At(p.Pos) != nil && key.Matches(k, p.Keys.Enter):
+	case p.counts():
 		return p.stopClock(k), screen.Outcome{}
 	default:
 		p.looks(k)
@@ -545,10 +547,9 @@ func (p *Player) looks(k tea.KeyMsg) {
 	case key.Matches(k, p.Keys.Enter):
 		stood := p.watched
 		p.playing, p.watched = false, false // else its timer passes what the key has come to
-		switch {
-		case !p.Advance():
+		if !p.Advance() {
 			p.Notice = p.ending()
-		case stood && p.Notice == "": // it has played by itself until then
+		} else if stood && p.Notice == "" { // it has played by itself until then
 			p.rest()
 		}
 	case key.Matches(k, p.Keys.Teach):
@@ -617,8 +618,7 @@ func (p *Player) Clicked(c screen.Click) {
 		return
 	}
 	p.playing = false
-	main, trace := p.plan.Main, p.plan.Trace
-	switch {
+	switch main, trace := p.plan.Main, p.plan.Trace; {
 	case c.Wheel != 0:
 		p.goTo(p.Pos + c.Wheel)
 	case c.In(main) && p.view == views.Timeline:

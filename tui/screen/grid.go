@@ -289,7 +289,7 @@ func (g *Grid) Text(scenario, strategy int) string {
 	case codes != nil:
 		return fmt.Sprintf("%s here, but it is a bad lock: under %s it shows %s", text, by, codes)
 	case !settled:
-		return "to come, as its other runs are still being made; " + text + " here"
+		return text + " here; its other runs are still being made"
 	}
 	return text
 }
