@@ -217,8 +217,8 @@ expect:
 	}
 	out, errs, status := run(t, "", "check", list)
 	for _, want := range []string{
-		"      setpx-lua: so far: A holds the lock; servers n1, n1r1 and n1r2; record on n1; B has the lock",
-		"      setpx-wait: so far: A holds the lock; servers n1, n1r1 and n1r2; record on n1, n1r1 and n1r2; B has been refused",
+		"      setpx-lua: before it: A holds the lock; servers n1, n1r1 and n1r2; record on n1\n        after it: B has the lock",
+		"      setpx-wait: before it: A holds the lock; servers n1, n1r1 and n1r2; record on n1, n1r1 and n1r2\n        after it: B has been refused",
 		"    !! at 10ms: Not made as written under redlock: failover: there is no node \"n1r1\". So this run says nothing of redlock under that fault: leave the lock out here, ",
 		"\n1 thing to mend: 1 line marked !!\n",
 	} {
@@ -406,7 +406,7 @@ expect:
 		t.Errorf("exit status %d\n%s%s", status, out, errs)
 	}
 	for _, want := range []string{
-		"    " + script + ":15: \"A's release removes B's record.\"\n      naive-del: FR: A's DEL removes B's record\n      setpx-lua: A's release fails: ",
+		"    " + script + ":15: \"A's release removes B's record.\" (for the word \"removes\")\n      naive-del: FR: A's DEL removes B's record\n      setpx-lua: A's release fails: ",
 		"else they may stay. ",
 	} {
 		if strings.Count(out, want) != 1 {
@@ -445,7 +445,7 @@ expect:
 		t.Fatal(err)
 	}
 	out, errs, _ := run(t, "", "check", script)
-	for _, want := range []string{":10: slide 1 (answer: A's record, as of 1.002s)\n", ":14: slide 3 (answer: nothing goes wrong)\n", ":19: \"B is refused.\"\n"} {
+	for _, want := range []string{":10: slide 1 (answer: A's record, as of 1.002s)\n", ":14: slide 3 (answer: nothing goes wrong)\n", ":19: \"B is refused.\" (for the word \"refused\")\n"} {
 		if strings.Count(out, script+want)+strings.Count(out, want) == 0 {
 			t.Errorf("no %q in\n%s%s", want, out, errs)
 		}

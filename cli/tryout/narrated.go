@@ -1,6 +1,7 @@
 package tryout
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -15,7 +16,9 @@ import (
 // passage is what happens under a lock after words of a script, up to its next words.
 type passage struct {
 	where, words, lock string
-	happens            []string
+	word               string   // for which it is listed
+	before             string   // how things stand until then
+	happens            []string // in the order of time
 }
 
 // tellsOutcome matches words that tell what comes of something, and may be false under some lock. Others, such as "A wakes up", say what the script
@@ -25,9 +28,12 @@ var tellsOutcome = regexp.MustCompile(`(?i)\b(gets?|got|takes?|took|has|have|had
 // tellsServers matches words that tell of servers: which there are depends on the lock.
 var tellsServers = regexp.MustCompile(`(?i)\b(masters?|replicas?|servers?|nodes?|slaves?|primar(y|ies))\b`)
 
-// risky reports whether words may be false under some lock: they tell an outcome, and not only of a case in which it is so.
-func risky(words string) bool {
-	return tellsOutcome.MatchString(words) && !strings.HasPrefix(words, "If ")
+// risky is the word for which words may be false under some lock, or "": they tell an outcome, and not only of a case in which it is so.
+func risky(words string) string {
+	if strings.HasPrefix(words, "If ") {
+		return ""
+	}
+	return tellsOutcome.FindString(words)
 }
 
 // passages are those of a run.
@@ -35,8 +41,9 @@ func passages(s *scenarios.Scenario, t *trace.Trace) (all []passage) {
 	run := timeline.New(t)
 	for i := range t.Notes {
 		n := &t.Notes[i]
-		servers := tellsServers.MatchString(n.Prose())
-		if n.Kind != trace.NoteSay || !risky(n.Prose()) && !servers {
+		servers := tellsServers.FindString(n.Prose())
+		word := cmp.Or(risky(n.Prose()), servers)
+		if n.Kind != trace.NoteSay || word == "" {
 			continue
 		}
 		end := run.Last()
@@ -47,11 +54,10 @@ func passages(s *scenarios.Scenario, t *trace.Trace) (all []passage) {
 			}
 		}
 		at := run.Before(n.Seq)
-		happens := append([]string{"so far: " + standing(run, at, servers)}, happening(run, at, end)...)
-		all = append(all, passage{s.NoteAt(n.Index), n.Prose(), t.Strategy, happens})
+		all = append(all, passage{s.NoteAt(n.Index), n.Prose(), t.Strategy, word, standing(run, at, servers != ""), happening(run, at, end)})
 	}
-	if at, because := s.BecauseAt(t.Strategy); risky(because) { // a class reads it at the end, of all that has happened
-		all = append(all, passage{at, because, t.Strategy, happening(run, 0, run.Last())})
+	if at, because := s.BecauseAt(t.Strategy); risky(because) != "" { // a class reads it at the end, of all that has happened
+		all = append(all, passage{at, because, t.Strategy, risky(because), "", happening(run, 0, run.Last())})
 	}
 	return all
 }
@@ -95,6 +101,21 @@ func happening(run *timeline.Timeline, from, to int) (all []string) {
 	return all
 }
 
+// differs tells what a passage doesn't share with all that have the same words: how things stand before it, and in a row below, what comes then.
+func (p *passage) differs(same []passage) string {
+	then := slices.DeleteFunc(slices.Clone(p.happens), func(what string) bool {
+		return !slices.ContainsFunc(same, func(q passage) bool { return !slices.Contains(q.happens, what) })
+	})
+	text := strings.Join(then, "; ")
+	if slices.ContainsFunc(same, func(q passage) bool { return q.before != p.before }) {
+		if text != "" {
+			text = "\n        after it: " + text
+		}
+		return "before it: " + p.before + text
+	}
+	return either(text, "none of this")
+}
+
 // Listed are the words, by their places, that have been listed with what happens after them, and the locks of these lists: of a script and
 // a playlist that shows it, each is listed once.
 type Listed map[string][]string
@@ -115,12 +136,9 @@ func compared(all []passage, listed Listed) (text string) {
 		if slices.ContainsFunc(all[:i], func(p passage) bool { return p.where == first.where }) {
 			continue
 		}
-		everywhere := func(what string) bool {
-			return !slices.ContainsFunc(same, func(p passage) bool { return !slices.Contains(p.happens, what) })
-		}
 		var lines, locks []string
 		for _, p := range same {
-			line := either(strings.Join(slices.DeleteFunc(slices.Clone(p.happens), everywhere), "; "), "none of this")
+			line := p.differs(same)
 			if at := slices.Index(lines, line); at < 0 {
 				lines, locks = append(lines, line), append(locks, p.lock)
 			} else if !slices.Contains(strings.Split(locks[at], ", "), p.lock) {
@@ -134,7 +152,7 @@ func compared(all []passage, listed Listed) (text string) {
 		if len(lines) < 2 || !listed.adds(first.where, under) {
 			continue
 		}
-		text += fmt.Sprintf("    %s: %q\n", first.where, suggest.Clip(first.words))
+		text += fmt.Sprintf("    %s: %q (for the word %q)\n", first.where, suggest.Clip(first.words), first.word)
 		for j := range lines {
 			text += fmt.Sprintf("      %s: %s\n", locks[j], lines[j])
 		}
@@ -143,5 +161,5 @@ func compared(all []passage, listed Listed) (text string) {
 		return ""
 	}
 	return "  ~ what these words tell of differs between the locks. Where they are not true of one (no program can tell), put \"under: [" + all[0].lock + "]\" below the \"say\" or give\n" +
-		"    the lock a \"because\" of its own; else they may stay. Only sentences with a word such as gets, has or fails are looked at.\n" + text
+		"    the lock a \"because\" of its own; else they may stay. Looked at are sentences with a word that tells an outcome (gets, fails, both) or a server (master).\n" + text
 }
