@@ -116,13 +116,17 @@ var unlike = map[string]trace.Verdict{
 // TestScenarios: under each scenario, a library's lock breaks what the lock of the catalogue
 // breaks that does the same. Under every sixth it does the same twice.
 func TestScenarios(t *testing.T) {
+	t.Parallel()
 	for _, l := range languages {
+		if strings.HasSuffix(l.name, "-using") && !testenv.CI() { // the same libraries
+			continue
+		}
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
 			p := l.start(t)
 			like, _ := strategies.Get(l.like())
 			for i, s := range scenarios.All() {
-				if !testenv.Some(i, 12) {
+				if !testenv.Some(i, 12) || !testenv.Sampled(i, 24) {
 					continue
 				}
 				got, err := s.Run(p.Strategy(), 1)
@@ -187,6 +191,7 @@ func refuses(t *testing.T, p *adapter.Program, adjust func(*explore.Bounds), wan
 // value makes a difference, so theirs has one cycle and no fault, or one crash. That takes thousands of
 // messages between two processes, so of Node's all but one are left to the larger run.
 func TestSearches(t *testing.T) {
+	t.Parallel()
 	for _, l := range languages {
 		if l.folder != "python" && !testenv.CI() || l.folder == "node" && l.name != "node-redlock" && !testenv.Whole() {
 			continue

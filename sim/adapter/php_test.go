@@ -29,7 +29,7 @@ func TestPHPsTokensDiffer(t *testing.T) {
 	t.Parallel()
 	for i, name := range []string{"bytes", "int", "called", "callable", "openssl", "lcg", "pid", "twister", "reseeds", "reseeds-alike", "shuffle",
 		"randomizer", "randomizer-short", "secure", "engine", "xoshiro", "evaluated", "static", "made"} {
-		if !testenv.Some(i, 8) {
+		if !testenv.Some(i, 8) || !testenv.Sampled(i, 24) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestPHPRefuses(t *testing.T) {
 		"polls": "it reads without waiting, so that what it finds depends on real time: use the library's synchronous client",
 	}
 	for i, name := range slices.Sorted(maps.Keys(habits)) {
-		if !testenv.Some(i, 8) {
+		if !testenv.Some(i, 8) || !testenv.Sampled(i, 16) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -123,9 +123,9 @@ func TestPHPRefusesToLoad(t *testing.T) {
 
 // TestPHPWaits: a lock waits as long in the world, by whatever means it does.
 func TestPHPWaits(t *testing.T) {
-	testenv.LongRaced(t)
+	testenv.Long(t)
 	t.Parallel()
-	sameStates(t, "sleeps", []string{"selects", "usleeps", "nanosleeps"}[:testenv.Quick(1, 3)], func(t *testing.T, name string) int64 {
+	sameStates(t, "sleeps", []string{"selects", "usleeps", "nanosleeps"}, func(t *testing.T, name string) int64 {
 		return search(t, inPHP(t, "", "habits.php "+name), brief, nil).States
 	})
 }
