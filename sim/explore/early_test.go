@@ -80,6 +80,7 @@ func (l *stealer) Acquire(ctx context.Context) (*strategies.Lease, error) {
 
 // TestEarlyWakesProveNothing: what only waits that end too early violate is not violated.
 func TestEarlyWakesProveNothing(t *testing.T) {
+	testenv.Long(t)
 	s := strategies.Strategy{Name: "stealer", Nodes: 1, Timeout: 12 * time.Second, Scripts: []*redis.Script{compareDelete}}
 	s.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
 		return &stealer{tokenLock{rdb: nodes[0], key: key, Options: o, script: compareDelete}}

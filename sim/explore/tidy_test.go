@@ -37,6 +37,7 @@ func (l *lateTransaction) Release(ctx context.Context, lease *strategies.Lease) 
 // TestHeldRequestsAreTidied: what a search without bounds forgets of requests that are held up matters to
 // nothing else. Clients and servers come to the same situations with and without, names aside.
 func TestHeldRequestsAreTidied(t *testing.T) {
+	testenv.Long(t)
 	late := strategies.Strategy{Name: "late-transaction", Nodes: 1, Timeout: 3 * time.Second}
 	late.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
 		return &lateTransaction{tokenLock{rdb: nodes[0], key: key, Options: o, script: compareDelete}}

@@ -217,7 +217,7 @@ func TestFirstHintIsAThought(t *testing.T) {
 // After moves that gained nothing a hint says first that they can be taken back, and how many; asked again, it goes on from
 // there. Taking them back restores the least way.
 func TestHintSaysThatADetourCanBeUndone(t *testing.T) {
-	testenv.LongRaced(t)
+	testenv.Long(t)
 	a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), "timestamp-del.DG.crash")
 	for detour := 1; detour <= 2; detour++ {
 		letPass(a, s, time.Second) // nobody has begun

@@ -134,6 +134,7 @@ func TestMeasuredSpans(t *testing.T) {
 // TestSleepsUntil: a sleep until some time after an earlier reading of the clock, be it the cycle's first, is no
 // measured one.
 func TestSleepsUntil(t *testing.T) {
+	testenv.Long(t)
 	for _, reads := range []int{1, 2} {
 		if reads == 2 && !testenv.Whole() {
 			continue // for time
