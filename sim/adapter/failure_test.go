@@ -18,9 +18,9 @@ import (
 
 	"lockstep/scenarios"
 	"lockstep/sim/adapter"
-	"lockstep/sim/testenv"
 	"lockstep/sim/explore"
 	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/testenv"
 )
 
 // soon is so short that tests needn't wait long for a process that does nothing, and long enough for one to start.

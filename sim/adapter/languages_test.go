@@ -212,13 +212,10 @@ func TestSearches(t *testing.T) {
 
 // TestExtends: redis-py extends its lease, and one reply is lost.
 func TestExtends(t *testing.T) {
-	testenv.LongRaced(t)
+	testenv.Long(t)
 	t.Parallel()
 	r := search(t, languages[0].start(t), func(b *explore.Bounds) {
 		b.Extend, b.Cycles = true, 1
-		if !testenv.CI() {
-			b.Faults = explore.Budget{}
-		}
 		b.Faults[explore.ReplyLost] = 1
 	}, nil)
 	if !r.Vacuity.Extended || len(r.Vacuity.Unused) > 0 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lockstep/sim/audit"
+	"lockstep/sim/testenv"
 )
 
 // hold is a client's hold of the lock, in a made-up log. The model keeps them all, and says who
@@ -216,7 +217,7 @@ const (
 // the lock, because it has made up who does what.
 func TestRandomLogs(t *testing.T) {
 	total := map[string]int{}
-	for seed := range uint64(1000) {
+	for seed := range uint64(testenv.Quick(300, 1000)) {
 		m := &model{Rand: rand.New(rand.NewPCG(seed, 1)), gives: []string{"del", "script"}[seed%2], tokens: seed/2%2 == 0}
 		m.run()
 		r, err := audit.Audit(m.entries, 0)
