@@ -25,7 +25,7 @@ func TestSameEachTime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := Defaults(strategy(t, name))
 			b.Cycles, b.Faults = 1, Budget{Crash: 1, Pause: 1, ReplyLost: 1, HoldRequest: 1}
-			if b.Nodes > 1 || testenv.Raced || !testenv.Whole() && slices.Contains(slow, name) {
+			if b.Nodes > 1 || testenv.Raced || !testenv.CI() || !testenv.Whole() && slices.Contains(slow, name) {
 				b.Nodes, b.Faults = min(b.Nodes, 2), Budget{Crash: 1, Pause: 1}
 			}
 			first := ""
