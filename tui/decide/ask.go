@@ -114,7 +114,7 @@ func (l leads) either() string {
 
 // sentence is where an answer leads, and whether other answers, which may be open, have a say in that. It has no full stop.
 func (l leads) sentence(open bool) string {
-	whatever := draw.Either(open, ", whatever the other answers", "")
+	whatever := draw.Either(open, ", whatever else you answer", "")
 	switch {
 	case l.locks == nil:
 		if !open && len(l.cured) == 1 && l.cured[0] != "" { // by that the answers to the last question differ

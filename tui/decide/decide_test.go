@@ -726,7 +726,7 @@ func TestAnswersSayWhereTheyLead(t *testing.T) {
 	a, d := open(t, 120, 40)
 	d.given, d.answers, d.at = [questions]bool{true}, advice.Answers{1}, 1
 	v := tuitest.Unwrapped(a.View())
-	for _, want := range []string{"one server        fenced", "separate servers  fenced", "No lock alone is enough then, whatever the other answers.", "The other answers decide:"} {
+	for _, want := range []string{"one server        fenced", "separate servers  fenced", "No lock alone is enough then, whatever else you answer.", "The other answers decide:"} {
 		if !strings.Contains(v, tuitest.Unwrapped(want)) {
 			t.Errorf("there is no %q:\n%s", want, a.View())
 		}
