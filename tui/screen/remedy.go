@@ -73,6 +73,9 @@ func (l *Library) Remedies(scenario, strategy int, t *trace.Trace, first []strin
 		if slices.ContainsFunc(still, func(c trace.Code) bool { return !slices.Contains(shown, c) }) {
 			continue // it would break otherwise
 		}
+		if len(still) > 0 && heldUpPastLease(other) && !heldUpPastLease(t) {
+			continue // the script's order of steps makes it fail
+		}
 		if struck.Spared(struckBy(other, l.Strategies[i])) != "" {
 			continue // the script doesn't put it to the test
 		}
@@ -155,6 +158,21 @@ func (l *Library) unfenced(name string) int {
 		return 0
 	}
 	return 1
+}
+
+// heldUpPastLease reports whether the script holds a client up until its lease is over: that is none of the script's misfortunes. It
+// lets another act first that is refused under one lock, and asks again and again, and isn't under another.
+func heldUpPastLease(t *trace.Trace) bool {
+	held := map[int]bool{}
+	return slices.ContainsFunc(t.Events, func(e trace.Event) bool {
+		switch e.Kind {
+		case trace.KindPause, trace.KindResume:
+			held[e.Client] = e.Held()
+		case trace.KindLapse:
+			return held[e.Client]
+		}
+		return false
+	})
 }
 
 // serversFail reports whether anything befalls a server in a run. Where nothing does, several servers

@@ -49,6 +49,23 @@ func TestRemediesAreRun(t *testing.T) {
 	}
 }
 
+// TestRemedyIsNoLockThatTheScriptHoldsUp has B go on until it is at work: under setpx-lua it is at once, after a failover. Under setpx-wait
+// it is refused until A's lease is over, and A, in the critical section, is held up all the while. That isn't what the lock falls to.
+func TestRemedyIsNoLockThatTheScriptHoldsUp(t *testing.T) {
+	for retry, named := range map[string]bool{"": false, ", retry: {tries: 1}": true} {
+		lib, place := ownScript(t, "title: x\nsetup: {clients: {A: {work: 3s}, B: {}}, ttl: 10s, replicas: 1, lag: 20ms"+retry+
+			"}\nscript:\n  - {run: A, to: work}\n  - down: n1\n  - failover: {to: n1r1}\n  - {run: B, to: work}\n  - {run: all}\n")
+		run, err := lib.Run(lib.Scenarios[place], lib.Strategies[lib.Strategy("setpx-lua")], 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, any := lib.Remedies(place, lib.Strategy("setpx-lua"), run, nil)[trace.DG]
+		if is := any && r.Name == "setpx-wait"; is != named || !slices.Contains(run.Verdict(), trace.DG) {
+			t.Errorf("with setup%q: %s under setpx-lua, and %+v is named", retry, run.Verdict(), r)
+		}
+	}
+}
+
 // TestRemediesAreNear has the simplest lock named that doesn't show a failure, and several servers only where a
 // server fails: under fail-open redlock withstands because it calls servers that don't answer a refusal.
 func TestRemediesAreNear(t *testing.T) {
