@@ -121,7 +121,7 @@ func lessonStep(v value) (s LessonStep, err error) {
 		"text":     into(&s.Text, value.sentence),
 		"verdict": func(v value) (err error) {
 			given = true
-			s.Verdict, err = verdict(v)
+			s.Verdict, err = verdict(v, aVerdict)
 			return err
 		},
 	})

@@ -42,12 +42,12 @@ func (l *loader) expectOne(v value) error {
 	err := v.fields(map[string]func(value) error{
 		"verdict": func(v value) (err error) {
 			e.given, several = v, several || e.given.node != nil
-			e.verdict, err = verdict(v)
+			e.verdict, err = verdict(v, aVerdict)
 			return err
 		},
 		"includes": func(v value) (err error) {
 			e.given, e.atLeast, several = v, true, several || e.given.node != nil
-			if e.verdict, err = verdict(v); err == nil && len(e.verdict) == 0 {
+			if e.verdict, err = verdict(v, "a code, or a list of codes"); err == nil && len(e.verdict) == 0 {
 				err = v.errorf("\"includes\" has codes that occur, perhaps beside others; that none does is \"verdict: ok\"")
 			}
 			return err
@@ -98,15 +98,18 @@ func (v value) strategy() (string, error) {
 	return name, nil
 }
 
-// verdict is ok, a code, or a list of codes.
-func verdict(v value) (trace.Verdict, error) {
+// aVerdict is what a verdict needs.
+const aVerdict = "ok, or a list of codes"
+
+// verdict is ok, a code, or a list of codes; needs says which of them go here.
+func verdict(v value, needs string) (trace.Verdict, error) {
 	words := v.list()
 	if len(words) == 0 {
-		return nil, v.errorf("%s is empty: it needs ok, or a list of codes", v.subject())
+		return nil, v.errorf("%s is empty: it needs %s", v.subject(), needs)
 	}
 	all := trace.Verdict{}
 	for _, w := range words {
-		codes, err := word(w, "ok, or a list of codes", func(s string) (trace.Verdict, error) {
+		codes, err := word(w, needs, func(s string) (trace.Verdict, error) {
 			if all := strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' }); len(all) > 1 {
 				return nil, fmt.Errorf("%q is no code: several are a list, as in [%s]", suggest.Clip(s), suggest.Clip(strings.Join(all, ", ")))
 			}

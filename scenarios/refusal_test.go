@@ -246,6 +246,7 @@ test.yaml:4: a position is one word (acquire, done, granted, read, release, work
 	{"no verdict", and("expect:\n  - verdict:\n"), `4: "verdict" is empty: it needs ok, or a list of codes`},
 	{"verdict and includes", and("expect:\n  - verdict: [DG]\n    includes: [OV]\n    under: setnx\n"), `4: this entry has both: "verdict" lists all codes that occur, "includes" some of them`},
 	{"includes ok", and("expect:\n  - includes: ok\n    under: setnx\n"), `4: "includes" has codes that occur, perhaps beside others; that none does is "verdict: ok"`},
+	{"empty includes", and("expect:\n  - includes: []\n    under: setnx\n"), `4: "includes" is empty: it needs a code, or a list of codes`},
 	{"includes misspelt", and("expect:\n  - include: [OV]\n    under: setnx\n"), `4: unknown key "include"; did you mean "includes"?`},
 	{"an empty verdict", and("expect:\n  - verdict: []\n"), `4: "verdict" is empty: it needs ok, or a list of codes`},
 	{"ok and a code", and("expect:\n  - verdict: [ok, DG]\n"), `4: "ok" is no code: it stands alone`},

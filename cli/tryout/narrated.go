@@ -56,8 +56,9 @@ func passages(s *scenarios.Scenario, t *trace.Trace) (all []passage) {
 		at := run.Before(n.Seq)
 		all = append(all, passage{s.NoteAt(n.Index), n.Prose(), t.Strategy, word, standing(run, at, servers != ""), happening(run, at, end)})
 	}
-	if at, because := s.BecauseAt(t.Strategy); risky(because) != "" { // a class reads it at the end, of all that has happened
-		all = append(all, passage{at, because, t.Strategy, risky(because), "", happening(run, 0, run.Last())})
+	at, because := s.BecauseAt(t.Strategy)
+	if word := risky(because); word != "" { // a class reads it at the end, of all that has happened
+		all = append(all, passage{at, because, t.Strategy, word, "", happening(run, 0, run.Last())})
 	}
 	return all
 }

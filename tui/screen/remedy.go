@@ -163,16 +163,15 @@ func (l *Library) unfenced(name string) int {
 // heldUpPastLease reports whether the script holds a client up until its lease is over: that is none of the script's misfortunes. It
 // lets another act first that is refused under one lock, and asks again and again, and isn't under another.
 func heldUpPastLease(t *trace.Trace) bool {
-	held := map[int]bool{}
-	return slices.ContainsFunc(t.Events, func(e trace.Event) bool {
-		switch e.Kind {
-		case trace.KindPause, trace.KindResume:
-			held[e.Client] = e.Held()
-		case trace.KindLapse:
-			return held[e.Client]
+	s := t.NewState()
+	for i := range t.Events {
+		e := &t.Events[i]
+		if e.Kind == trace.KindLapse && s.Clients[e.Client].Held {
+			return true
 		}
-		return false
-	})
+		s.Apply(e)
+	}
+	return false
 }
 
 // serversFail reports whether anything befalls a server in a run. Where nothing does, several servers
