@@ -108,6 +108,9 @@ func (s *session) call(m Message, answers ...string) Message {
 	for {
 		w, args := s.command()
 		if w != nil {
+			if line, any := s.channel.line(); any {
+				s.fail("has sent %s to %s and %.200q at once: a synchronous process waits for the reply to a command, and for a call after its answer", trace.CommandText(args), server(w.addr), line)
+			}
 			s.carryOut(w, args)
 			continue
 		}
@@ -185,9 +188,9 @@ func (s *session) wait() {
 	s.read()
 }
 
-// read takes in what has come on all connections.
+// read takes in what has come on all connections, on the control connection last: a message that was
+// sent before a command is here when the command is.
 func (s *session) read() {
-	s.channel.read()
 	for addr, l := range s.listeners {
 		for {
 			fd, any := accept(l, s.program.patience)
@@ -207,6 +210,7 @@ func (s *session) read() {
 			s.hangUp(w)
 		}
 	}
+	s.channel.read()
 }
 
 // hangUp ends a connection.
