@@ -35,6 +35,7 @@ func (s *Scenario) Run(st strategies.Strategy, seed uint64) (_ *trace.Trace, err
 	}
 	defer worlds.give(w)
 	r := runner{s: s, w: w, cfg: cfg}
+	r.moreReplicas(st)
 	if err := r.script(); err != nil {
 		return nil, err
 	}
@@ -44,6 +45,18 @@ func (s *Scenario) Run(st strategies.Strategy, seed uint64) (_ *trace.Trace, err
 		t.HoldUp(r.waits)
 	}
 	return t, err
+}
+
+// moreReplicas tells the author of a script that the lock has more replicas than the script asks for: its words may be of fewer.
+func (r *runner) moreReplicas(st strategies.Strategy) {
+	has := r.cfg.Replicas
+	st.Replicas = 0
+	asked := r.s.Config(st, 1).Replicas
+	if r.s.Path() == "" || asked == 0 || has <= asked {
+		return
+	}
+	r.w.Remark(trace.Note{Kind: trace.NoteMissed, About: trace.Setup,
+		Text: fmt.Sprintf("%s needs %d replicas and has them here; the script asks for %d (replicas: %d). See that what it says is so with %d, too.", st.Name, has, asked, asked, has)})
 }
 
 // finish takes the trace and fills in the answers, which are known only at the end.

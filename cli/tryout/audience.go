@@ -205,7 +205,7 @@ func elsewhere(all []moved) (text string) {
 	if text == "" {
 		return ""
 	}
-	return "  questions that are not asked where they stand, as the screen would tell their answers there:\n" + text
+	return "  for your information, these questions are asked elsewhere than where they stand, as the screen would tell their answers there:\n" + text
 }
 
 // saying is something that is said of locks.

@@ -267,13 +267,17 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string, settled [
 	if s.Path() == "" {
 		return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict), wrong: wrong}, nil
 	}
-	lines, warnings, held := moreReplicas(s, st), "", false
+	var lines []string
+	warnings, held := "", false
 	for i := range t.Notes {
 		n := &t.Notes[i]
 		if n.Kind != trace.NoteMissed {
 			continue
 		}
-		text := fmt.Sprintf("at %s: %s", trace.Brief(n.At), n.Prose())
+		text := n.Prose()
+		if n.About != trace.Setup {
+			text = fmt.Sprintf("at %s: %s", trace.Brief(n.At), text)
+		}
 		if n.About == "refused" {
 			text += " That is no error: it is what this lock does here."
 		}
@@ -311,15 +315,4 @@ func withstood(s *scenarios.Scenario, t *trace.Trace) string {
 		return ""
 	}
 	return s.Elsewhere(t.Strategy)
-}
-
-// moreReplicas says that a lock has more replicas than its script asks for: the words of the script may be of fewer.
-func moreReplicas(s *scenarios.Scenario, st strategies.Strategy) []string {
-	has, plain := s.Config(st, 1).Replicas, st
-	plain.Replicas = 0
-	asked := s.Config(plain, 1).Replicas
-	if asked == 0 || has <= asked {
-		return nil
-	}
-	return []string{fmt.Sprintf("%s needs %d replicas and has them here; the script asks for %d (replicas: %d). See that what it says is so with %d, too.", st.Name, has, asked, asked, has)}
 }

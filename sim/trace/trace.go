@@ -57,8 +57,11 @@ type Note struct {
 	Asked string
 }
 
-// Unmade is what a note is about that tells that a fault of a script was not made under this strategy.
-const Unmade = "unmade"
+// What notes for a script's author are about.
+const (
+	Unmade = "unmade" // a fault of the script was not made under this strategy
+	Setup  = "setup"  // the world has more than the script asks for, as the strategy needs it
+)
 
 // NoteKind is the purpose of a note.
 type NoteKind uint8
