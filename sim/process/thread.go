@@ -139,13 +139,13 @@ func (t *Thread) do(o Op) *Op {
 			o.Source = callerSource(rt.sources)
 		}
 	}
-	return t.announce(o)
+	t.Op = o
+	return t.announce()
 }
 
-// announce stops the thread until the host has performed the operation.
-func (t *Thread) announce(o Op) *Op {
+// announce stops the thread until the host has performed its operation.
+func (t *Thread) announce() *Op {
 	rt := t.Client.rt
-	t.Op = o
 	rt.current = nil
 	if !rt.host.Announced(t) && !t.yield(struct{}{}) {
 		t.dead = true
@@ -174,7 +174,8 @@ func (t *Thread) flush() {
 	for len(t.unsent) > 0 {
 		o := t.unsent[0]
 		if t.unsent = t.unsent[1:]; !o.Conn.Closed {
-			t.announce(o)
+			t.Op = o
+			t.announce()
 		}
 	}
 }
