@@ -322,10 +322,9 @@ func (w *World) performSend(t *thread, o *process.Op) {
 	t.Command++
 	c, m := lineOf(o.Conn), w.newMessage()
 	n := c.node()
-	*m = message{} // and not a literal with all of it, which would be copied
-	m.conn, m.args, m.source, m.node, m.epoch = c, o.Args, o.Source, n.Index, n.Epoch
-	m.client, m.thread, m.acq, m.cycle = t.client.Index, t.Index, t.client.Acquired, w.state.Clients[t.client.Index].Cycle
-	m.command, m.phase, m.executed, m.sentAt = t.Command, t.Phase, trace.None, w.now
+	*m = message{conn: c, args: o.Args, client: t.client.Index, thread: t.Index, node: n.Index,
+		acq: t.client.Acquired, cycle: w.state.Clients[t.client.Index].Cycle, command: t.Command, phase: t.Phase,
+		executed: trace.None, sentAt: w.now, epoch: n.Epoch, source: o.Source}
 	m.arranged, t.client.nextRequest = t.client.nextRequest, arrives
 	m.sent = w.event(t, &trace.Event{Kind: trace.KindSend, Command: t.Command, Ref: trace.None, Args: o.Args})
 	c.last, t.last = m, m

@@ -48,10 +48,10 @@ func idleUntil(run *timeline.Timeline, q *timeline.Question, client int) bool {
 	return false
 }
 
-// earlierMoment is the first position at which a client has acted, since the words or the question above a question, and the holders or the records
-// are others than at the question's own place; if the client has ended between. It is 0 if there is none.
+// earlierMoment is the first position at which the holders or the records are others than at a question's own place, though they have changed
+// since the words or the question above it, and a client has acted; if that client has got the lock and ended between. It is 0 if there is none.
 func earlierMoment(run *timeline.Timeline, q *timeline.Question, client int) (first int) {
-	from, acted, ended := 0, false, false
+	from, acted, got, ended := 0, false, false, false
 	for _, n := range run.Notes {
 		if n.Index < q.Note && (n.Kind == trace.NoteSay || n.Kind == trace.NoteAsk) {
 			from = run.Before(n.Seq)
@@ -60,12 +60,13 @@ func earlierMoment(run *timeline.Timeline, q *timeline.Question, client int) (fi
 	for pos := from + 1; pos <= q.Said; pos++ {
 		e := run.Event(pos)
 		acted = acted || e.Client == client
+		got = got || e.Client == client && e.Kind == trace.KindGranted
 		ended = ended || e.Client == client && e.Kind == trace.KindDone
-		if acted && first == 0 && !run.SameHolders(pos, q.Said) {
+		if acted && first == 0 && !run.SameHolders(pos, from) && !run.SameHolders(pos, q.Said) {
 			first = pos
 		}
 	}
-	if !ended {
+	if !got || !ended {
 		return 0
 	}
 	return first

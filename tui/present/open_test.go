@@ -33,7 +33,7 @@ script:
 	if !offered() {
 		t.Error("comparing isn't offered where nothing is open")
 	}
-	a.PressUntil("enter", "? Question 2 of 2 here: What is the worst that comes of this?")
+	a.PressUntil("enter", "? Question 2 of 2 here. What is the worst that comes of this?")
 	if v := tuitest.Unwrapped(a.View()); strings.Contains(v, "In the end") || strings.Contains(v, "At worst") {
 		t.Error(v)
 	}

@@ -1268,13 +1268,13 @@ script:
     answer: record
   - run: [A, B]
 `, "setpx-lua")
-	const all = "What comes of a full Redis?|1 nothing goes wrong|Redis throws the key away.|The run will tell: What comes|B comes.|Asked before: |Question 1 of 2 here: |Question 2 of 2 here: |Who believes?|Whose record is it?|1 nobody|1 no client's record|A and B.|B's record.|!! DG: "
+	const all = "What comes of a full Redis?|1 nothing goes wrong|Redis throws the key away.|The run will tell: What comes|B comes.|Asked before: |Question 1 of 2 here. |Question 2 of 2 here. |Who believes?|Whose record is it?|1 nobody|1 no client's record|A and B.|B's record.|!! DG: "
 	at := -1
 	for i, want := range []string{
 		"What comes of a full Redis?|1 nothing goes wrong",
 		"What comes of a full Redis?|1 nothing goes wrong|Redis throws the key away.|The run will tell: What comes",
-		"Redis throws the key away.|B comes.|Question 1 of 2 here: |Who believes?|1 nobody",
-		"Redis throws the key away.|B comes.|Question 2 of 2 here: |Whose record is it?|1 no client's record",
+		"Redis throws the key away.|B comes.|Question 1 of 2 here. |Who believes?|1 nobody",
+		"Redis throws the key away.|B comes.|Question 2 of 2 here. |Whose record is it?|1 no client's record",
 		"B comes.|Who believes?|A and B.",
 		"What comes of a full Redis?|Who believes?|Whose record is it?|A and B.|B's record.|!! DG: ",
 	} {

@@ -569,7 +569,7 @@ func (z *Quiz) which(q *timeline.Question) string {
 	if all < 2 {
 		return ""
 	}
-	return fmt.Sprintf("Question %d of %d here: ", at, all)
+	return fmt.Sprintf("Question %d of %d here. ", at, all)
 }
 
 // place is the number of a question among those that are asked where it is, and how many these are.
