@@ -26,39 +26,81 @@ func starts(ttl time.Duration) []time.Duration {
 		time.Date(1973, 1, 1, 0, 0, 0, 0, time.UTC).Sub(trace.Epoch) - ttl/2, time.Date(1995, 1, 1, 0, 0, 0, 0, time.UTC).Sub(trace.Epoch) - ttl/24}
 }
 
-// elsewhenBeside begins with elsewhen, if the search needs that, and goes on with it while the least schedules
-// are looked for. differs waits for the answer; done only for the end. Of a lock whose code must not run twice
-// at the same time, it has the answer before it returns.
+// outlook is what elsewhen comes to, once ready is closed.
+type outlook struct {
+	stop    context.CancelFunc
+	ready   chan struct{}
+	differs string
+	err     error
+}
+
+// lookElsewhere begins with elsewhen, with the instants that are known now.
+func (s *search) lookElsewhere(ctx context.Context, workers int) *outlook {
+	ctx, stop := context.WithCancel(ctx)
+	o, model := &outlook{stop: stop, ready: make(chan struct{})}, s.Elsewhen()
+	go func() {
+		defer close(o.ready)
+		defer process.CatchPanic(&o.err)
+		o.differs, o.err = s.elsewhen(ctx, model, workers)
+	}()
+	return o
+}
+
+// lookAhead does so while it isn't known yet whether there are further instants, and so another round. Nearly always there
+// are none, and to find that out takes one worker. Where code must not run twice at the same time, it does nothing.
+func (s *search) lookAhead(ctx context.Context) {
+	if s.Timed() && !s.Bounds.Endless() && !s.Bounds.Remembers && s.opt.dir == nil {
+		s.ahead = s.lookElsewhere(ctx, max(1, s.workers()-1))
+	}
+}
+
+// giveUp ends what lookAhead has begun, if it has.
+func (s *search) giveUp() {
+	if s.ahead != nil {
+		s.ahead.stop()
+		<-s.ahead.ready
+		s.ahead = nil
+	}
+}
+
+// elsewhenBeside begins with elsewhen, if the search needs that and hasn't begun before, and goes on with it while the
+// least schedules are looked for. differs waits for the answer; done only for the end. Of a lock whose code must not run
+// twice at the same time, it has the answer before it returns.
 func (s *search) elsewhenBeside(ctx context.Context) (differs func() (string, error), done func()) {
 	if !s.oneTime {
+		s.giveUp()
 		return func() (string, error) { return "", nil }, func() {}
 	}
-	var text string
-	var err error
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		defer process.CatchPanic(&err)
-		text, err = s.elsewhen(ctx)
-	})
+	o := s.ahead
+	if o == nil {
+		o = s.lookElsewhere(ctx, s.workers())
+	}
+	wait := func() {
+		<-o.ready
+		o.stop()
+	}
 	if s.Bounds.Remembers {
-		wg.Wait()
+		wait()
 	}
 	return func() (string, error) {
-		wg.Wait()
-		return text, err
-	}, wg.Wait
+		wait()
+		return o.differs, o.err
+	}, wait
 }
 
 // elsewhen searches brief schedules that begin at other times, and returns in what they differ,
 // or nothing. What a lock writes may differ, as long as nothing comes of it. A search lets all its
 // schedules begin at the same time, and means every time.
-func (s *search) elsewhen(ctx context.Context) (differs string, err error) {
-	now, err := begin(ctx, s.Model, 0, 0, s.workers())
+func (s *search) elsewhen(ctx context.Context, model brief, workers int) (differs string, err error) {
+	now, err := begin(ctx, model, 0, 0, workers)
 	if err != nil {
 		return "", err
 	}
 	at := starts(s.Bounds.TTL)
-	for i, then := range s.beginAll(ctx, now, at) {
+	if s.Bounds.Remembers {
+		workers = 1
+	}
+	for i, then := range beginAll(ctx, model, now, at, workers) {
 		switch {
 		case then.err != nil:
 			return "", then.err
@@ -90,7 +132,7 @@ func (s *search) touching(ctx context.Context, r *Result) (codes trace.Verdict, 
 	if len(held) == 0 || ctx.Err() != nil {
 		return nil, nil
 	}
-	b, err := begin(ctx, s.Model, 0, time.Millisecond, s.workers())
+	b, err := begin(ctx, s.Elsewhen(), 0, time.Millisecond, s.workers())
 	if ctx.Err() != nil {
 		r.Complete, r.Why = false, "the search of leases that last a millisecond longer was cut off"
 	}
@@ -103,14 +145,9 @@ func (s *search) touching(ctx context.Context, r *Result) (codes trace.Verdict, 
 }
 
 // beginAll returns what the schedules have that begin at each of the times, up to the first that don't have the same
-// as those that begin now. Workers search those of several starts at once, unless clients may share
-// variables: their code must not run at the same time then.
-func (s *search) beginAll(ctx context.Context, now beginning, at []time.Duration) []beginning {
+// as those that begin now. Workers search those of several starts at once: clients must not share variables then.
+func beginAll(ctx context.Context, model brief, now beginning, at []time.Duration, workers int) []beginning {
 	all := make([]beginning, len(at))
-	workers := s.workers()
-	if s.Bounds.Remembers {
-		workers = 1
-	}
 	var next, count atomic.Int64
 	var stop atomic.Bool
 	var wg sync.WaitGroup
@@ -121,7 +158,7 @@ func (s *search) beginAll(ctx context.Context, now beginning, at []time.Duration
 				if i >= int64(len(at)) {
 					return
 				}
-				all[i], all[i].err = begin(ctx, s.Model, at[i], 0, 1)
+				all[i], all[i].err = begin(ctx, model, at[i], 0, 1)
 				if count.Add(1); all[i] != now || ctx.Err() != nil {
 					stop.Store(true)
 				}
@@ -141,10 +178,13 @@ type beginning struct {
 	err      error
 }
 
+// brief is [space.Model.Elsewhen].
+type brief = func(later, longer time.Duration) (*space.Model, error)
+
 // begin searches brief schedules that begin at another time, and whose leases last longer.
-func begin(ctx context.Context, m *space.Model, later, longer time.Duration, workers int) (b beginning, err error) {
+func begin(ctx context.Context, model brief, later, longer time.Duration, workers int) (b beginning, err error) {
 	defer process.CatchPanic(&err)
-	other, err := m.Elsewhen(later, longer)
+	other, err := model(later, longer)
 	if err != nil {
 		return b, err
 	}

@@ -228,6 +228,7 @@ func searchModel(ctx context.Context, m *space.Model, opt Options, v Vacuity) (*
 	}
 	opt.progress(Progress{States: r.States, Transitions: r.Transitions, Depth: r.Depth, Concluding: true})
 	if ctx.Err() != nil { // a search that was cut off still shows what it has found
+		s.giveUp()
 		var done func()
 		ctx, done = context.WithTimeout(context.WithoutCancel(ctx), grace)
 		defer done()
@@ -286,7 +287,7 @@ func rounds(ctx context.Context, m *space.Model, opt Options) (*search, error) {
 		return nil, err
 	}
 	for {
-		s, more, err := round(ctx, m, opt)
+		s, more, err := round(ctx, m, opt, true)
 		switch {
 		case err != nil:
 			return nil, err
@@ -315,7 +316,7 @@ func learn(ctx context.Context, m *space.Model, opt Options) error {
 	defer small.Close() //nolint:errcheck // nothing is written
 	opt = opt.inMemory()
 	for {
-		s, more, err := round(ctx, small, opt)
+		s, more, err := round(ctx, small, opt, false)
 		if err != nil {
 			return err
 		}
@@ -327,8 +328,8 @@ func learn(ctx context.Context, m *space.Model, opt Options) error {
 	}
 }
 
-// round searches once. It reports whether there are instants that it didn't know.
-func round(ctx context.Context, m *space.Model, opt Options) (s *search, more bool, err error) {
+// round searches once. It reports whether there are instants that it didn't know. If it may be the last, other times are looked at meanwhile.
+func round(ctx context.Context, m *space.Model, opt Options, last bool) (s *search, more bool, err error) {
 	for {
 		s = &search{Model: m, opt: opt}
 		if err = s.run(ctx); err == nil && !m.Spent() {
@@ -352,7 +353,12 @@ func round(ctx context.Context, m *space.Model, opt Options) (s *search, more bo
 	}
 	more = m.Meet()
 	if !m.Bounds.Endless() {
-		more, err = m.Learn(ctx)
+		if last {
+			s.lookAhead(ctx)
+		}
+		if more, err = m.Learn(ctx); more || err != nil {
+			s.giveUp()
+		}
 	}
 	if space.Unlearned(err) {
 		s.why, err = err.Error(), nil

@@ -71,14 +71,16 @@ func (m *Model) Close() error {
 	return m.Clients.Close()
 }
 
-// Elsewhen returns a model of brief schedules, with the same instants, that begin later, and whose leases last longer.
-func (m *Model) Elsewhen(later, longer time.Duration) (*Model, error) {
-	other, err := NewModel(m.Bounds.Brief(), m.timed)
-	if err != nil {
-		return nil, err
+// Elsewhen returns what makes models of brief schedules, with the instants known now, that begin later, and whose leases last longer.
+func (m *Model) Elsewhen() func(later, longer time.Duration) (*Model, error) {
+	b, timed, in := m.Bounds.Brief(), m.timed, m.instants
+	return func(later, longer time.Duration) (*Model, error) {
+		other, err := NewModel(b, timed)
+		if err == nil {
+			other.instants, other.epoch = in.Longer(longer).For(other.Clients), later.Milliseconds()
+		}
+		return other, err
 	}
-	other.instants, other.epoch = m.instants.Longer(longer).For(other.Clients), later.Milliseconds()
-	return other, nil
 }
 
 // Timed reports whether true time belongs to the model's states.
