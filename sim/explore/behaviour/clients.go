@@ -174,6 +174,7 @@ type Clients struct {
 	Replies         *intern.Table[string]                        // in RESP
 	Ran             atomic.Int64                                 // operations that were really performed, replays included
 	Captures        atomic.Bool                                  // a lock has functions that may remember things, where a cycle has ended
+	tokened         atomic.Bool                                  // a client has drawn a token
 
 	code     sync.Mutex // see alone
 	mu       sync.Mutex // guards all that follows, and the adding of histories
@@ -209,9 +210,9 @@ type replayer struct {
 	busy   bool           // a worker has it
 }
 
-// replayersEach is the number of replayers that a client has idle at most. When more
-// workers than that need one at the same time, there are more.
-const replayersEach = 4
+// replayersEach is the number of replayers that a client has idle at most, and probesEach that while probes go on from many histories
+// by turns, of a lock that is in no process of its own. When more workers than that need one at the same time, there are more.
+const replayersEach, probesEach = 4, 16
 
 // NewClients starts a driver for each client of a configuration and for the probe, and
 // finds out their first operations. It fails if the lock's constructor panics, or if a
@@ -670,7 +671,10 @@ func (k *Clients) choose(id uint32) (r *replayer, err error) {
 	if k.fault != nil {
 		return nil, k.fault
 	}
-	client := k.At(id).client
+	client, most := k.At(id).client, replayersEach
+	if k.trying && !k.memory.Closures {
+		most = probesEach
+	}
 	for _, other := range k.pool[client] {
 		switch {
 		case other.busy:
@@ -678,7 +682,7 @@ func (k *Clients) choose(id uint32) (r *replayer, err error) {
 			r = other
 		}
 	}
-	if r == nil || r.at != id && len(k.pool[client]) < replayersEach {
+	if r == nil || r.at != id && len(k.pool[client]) < most {
 		r = new(replayer)
 		k.pool[client] = append(k.pool[client], r)
 	}

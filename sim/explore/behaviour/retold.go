@@ -21,7 +21,11 @@ import (
 func (s *Servers) Retold(ctx context.Context, first int) (err error) {
 	spare := make([][]*driver.Driver, len(s.clients.cfg.Clients)+1)
 	outcomes, answers := s.clients.tellingOutcomes(first), s.tellingAnswers(first)
-	for _, d := range naming.Disguises {
+	disguises := naming.Disguises
+	if !s.clients.tokened.Load() {
+		disguises = disguises[:1] // nobody has tokens, so all ways are one
+	}
+	for _, d := range disguises {
 		if err = s.retold(ctx, d, outcomes, answers, spare); err != nil {
 			break
 		}
