@@ -29,6 +29,7 @@ func starts(ttl time.Duration) []time.Duration {
 // outlook is what elsewhen comes to, once ready is closed.
 type outlook struct {
 	stop    context.CancelFunc
+	help    func() // has one more worker look
 	ready   chan struct{}
 	differs string
 	err     error
@@ -37,17 +38,18 @@ type outlook struct {
 // lookElsewhere begins with elsewhen, with the instants that are known now.
 func (s *search) lookElsewhere(ctx context.Context, workers int) *outlook {
 	ctx, stop := context.WithCancel(ctx)
-	o, model := &outlook{stop: stop, ready: make(chan struct{})}, s.Elsewhen()
+	more := make(chan struct{})
+	o, model := &outlook{stop: stop, help: sync.OnceFunc(func() { close(more) }), ready: make(chan struct{})}, s.Elsewhen()
 	go func() {
 		defer close(o.ready)
 		defer process.CatchPanic(&o.err)
-		o.differs, o.err = s.elsewhen(ctx, model, workers)
+		o.differs, o.err = s.elsewhen(ctx, model, workers, more)
 	}()
 	return o
 }
 
 // lookAhead does so while it isn't known yet whether there are further instants, and so another round. Nearly always there
-// are none, and to find that out takes one worker. Where code must not run twice at the same time, it does nothing.
+// are none, and to find that out takes one worker, who helps when the least schedules are found. Where code must not run twice at the same time, it does nothing.
 func (s *search) lookAhead(ctx context.Context) {
 	if s.Timed() && !s.Bounds.Endless() && !s.Bounds.Remembers && s.opt.dir == nil {
 		s.ahead = s.lookElsewhere(ctx, max(1, s.workers()-1))
@@ -76,6 +78,9 @@ func (s *search) elsewhenBeside(ctx context.Context) (differs func() (string, er
 		o = s.lookElsewhere(ctx, s.workers())
 	}
 	wait := func() {
+		if s.ahead != nil {
+			o.help()
+		}
 		<-o.ready
 		o.stop()
 	}
@@ -91,7 +96,7 @@ func (s *search) elsewhenBeside(ctx context.Context) (differs func() (string, er
 // elsewhen searches brief schedules that begin at other times, and returns in what they differ,
 // or nothing. What a lock writes may differ, as long as nothing comes of it. A search lets all its
 // schedules begin at the same time, and means every time.
-func (s *search) elsewhen(ctx context.Context, model brief, workers int) (differs string, err error) {
+func (s *search) elsewhen(ctx context.Context, model brief, workers int, more <-chan struct{}) (differs string, err error) {
 	now, err := begin(ctx, model, 0, 0, workers)
 	if err != nil {
 		return "", err
@@ -100,7 +105,7 @@ func (s *search) elsewhen(ctx context.Context, model brief, workers int) (differ
 	if s.Bounds.Remembers {
 		workers = 1
 	}
-	for i, then := range beginAll(ctx, model, now, at, workers) {
+	for i, then := range beginAll(ctx, model, now, at, workers, more) {
 		switch {
 		case then.err != nil:
 			return "", then.err
@@ -145,27 +150,39 @@ func (s *search) touching(ctx context.Context, r *Result) (codes trace.Verdict, 
 }
 
 // beginAll returns what the schedules have that begin at each of the times, up to the first that don't have the same
-// as those that begin now. Workers search those of several starts at once: clients must not share variables then.
-func beginAll(ctx context.Context, model brief, now beginning, at []time.Duration, workers int) []beginning {
+// as those that begin now. Workers search those of several starts at once, one more of them as soon as more is closed: clients
+// must not share variables then.
+func beginAll(ctx context.Context, model brief, now beginning, at []time.Duration, workers int, more <-chan struct{}) []beginning {
 	all := make([]beginning, len(at))
 	var next, count atomic.Int64
 	var stop atomic.Bool
-	var wg sync.WaitGroup
-	for range workers {
-		wg.Go(func() {
-			for !stop.Load() {
-				i := next.Add(1) - 1
-				if i >= int64(len(at)) {
-					return
-				}
-				all[i], all[i].err = begin(ctx, model, at[i], 0, 1)
-				if count.Add(1); all[i] != now || ctx.Err() != nil {
-					stop.Store(true)
-				}
+	work := func() {
+		for !stop.Load() {
+			i := next.Add(1) - 1
+			if i >= int64(len(at)) {
+				return
 			}
-		})
+			all[i], all[i].err = begin(ctx, model, at[i], 0, 1)
+			if count.Add(1); all[i] != now || ctx.Err() != nil {
+				stop.Store(true)
+			}
+		}
 	}
+	var wg, one sync.WaitGroup
+	for range workers {
+		wg.Go(work)
+	}
+	over := make(chan struct{})
+	one.Go(func() {
+		select {
+		case <-more:
+			work()
+		case <-over:
+		}
+	})
 	wg.Wait()
+	close(over)
+	one.Wait()
 	return all[:count.Load()] // a worker ends what it has begun
 }
 

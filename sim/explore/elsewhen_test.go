@@ -57,13 +57,13 @@ func TestElsewhen(t *testing.T) {
 					t.Fatal(err)
 				}
 				s := &search{Model: m, opt: Options{Workers: workers}}
-				differs, err := s.elsewhen(t.Context(), m.Elsewhen(), workers)
+				differs, err := s.elsewhen(t.Context(), m.Elsewhen(), workers, nil)
 				if err != nil || !strings.HasSuffix(differs, of.want) || (differs == "") != (of.want == "") {
 					t.Errorf("%d workers, remembers %t: %q, %v, and not %q", workers, remembers, differs, err, of.want)
 				}
 				cut, stop := context.WithCancel(t.Context())
 				stop()
-				if differs, err := s.elsewhen(cut, m.Elsewhen(), workers); err != nil || !strings.HasSuffix(differs, "was cut off") {
+				if differs, err := s.elsewhen(cut, m.Elsewhen(), workers, nil); err != nil || !strings.HasSuffix(differs, "was cut off") {
 					t.Errorf("a search that was cut off says %q, %v", differs, err)
 				}
 				if err := m.Close(); err != nil {

@@ -272,7 +272,7 @@ func (s *search) concludeBounded(ctx context.Context, r *Result, found space.Cod
 // rounds searches until every instant is known that matters to the code which has run: each
 // round adds those that the last one has shown. The last round is returned.
 func rounds(ctx context.Context, m *space.Model, opt Options) (*search, error) {
-	full := m.Budget
+	full, learnt := m.Budget, false
 	if opt.dir != nil {
 		m.KeepSpent() // another process wouldn't know which were dropped
 	}
@@ -283,11 +283,14 @@ func rounds(ctx context.Context, m *space.Model, opt Options) (*search, error) {
 			return nil, err
 		}
 		m.Budget = smallIn(m.Bounds).Faults // shows on which spans the clients' behaviour depends
-	} else if err := learn(ctx, m, opt); err != nil {
-		return nil, err
+	} else {
+		var err error
+		if learnt, err = learn(ctx, m, opt); err != nil {
+			return nil, err
+		}
 	}
-	for {
-		s, more, err := round(ctx, m, opt, true)
+	for ; ; learnt = true {
+		s, more, err := round(ctx, m, opt, learnt)
 		switch {
 		case err != nil:
 			return nil, err
@@ -303,33 +306,34 @@ func rounds(ctx context.Context, m *space.Model, opt Options) (*search, error) {
 }
 
 // learn has a model learn instants from schedules of two clients with one cycle, which are few:
-// each of them saves a round.
-func learn(ctx context.Context, m *space.Model, opt Options) error {
+// each of them saves a round. It reports false if the model has no more than these itself.
+func learn(ctx context.Context, m *space.Model, opt Options) (learnt bool, err error) {
 	b, all := smallIn(m.Bounds), &m.Bounds
 	if b.Cycles = 1; all.Cycles == 1 && all.Clients == b.Clients && all.Faults == b.Faults {
-		return nil
+		return false, nil
 	}
 	small, err := space.NewModel(b, m.Timed())
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer small.Close() //nolint:errcheck // nothing is written
 	opt = opt.inMemory()
 	for {
 		s, more, err := round(ctx, small, opt, false)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if !more || s.why != "" {
 			m.Instants(small)
-			return nil
+			return true, nil
 		}
 		small.Know(false)
 	}
 }
 
-// round searches once. It reports whether there are instants that it didn't know. If it may be the last, other times are looked at meanwhile.
-func round(ctx context.Context, m *space.Model, opt Options, last bool) (s *search, more bool, err error) {
+// round searches once. It reports whether there are instants that it didn't know. If it is likely to be the last, as
+// some were learnt before, other times are looked at meanwhile.
+func round(ctx context.Context, m *space.Model, opt Options, likely bool) (s *search, more bool, err error) {
 	for {
 		s = &search{Model: m, opt: opt}
 		if err = s.run(ctx); err == nil && !m.Spent() {
@@ -353,7 +357,7 @@ func round(ctx context.Context, m *space.Model, opt Options, last bool) (s *sear
 	}
 	more = m.Meet()
 	if !m.Bounds.Endless() {
-		if last {
+		if likely {
 			s.lookAhead(ctx)
 		}
 		if more, err = m.Learn(ctx); more || err != nil {
