@@ -76,3 +76,44 @@ func TestElsewhen(t *testing.T) {
 		}
 	}
 }
+
+// TestLooksAhead: what was begun while it wasn't known whether a round is the last comes to the same as what begins later, and a
+// lock has none of it whose code must not run twice at the same time, or that reads no true time.
+func TestLooksAhead(t *testing.T) {
+	for _, c := range []struct {
+		lock             strategies.Strategy
+		timed, remembers bool
+		ahead            bool
+		want             string
+	}{
+		{timed(afternoons), true, false, true, "schedules that begin 13h31m0s later have other situations"},
+		{timed(serverTime), true, false, true, ""},
+		{timed(serverTime), true, true, false, ""},
+		{strategy(t, "setpx-lua"), false, false, false, ""},
+	} {
+		b := Defaults(c.lock)
+		b.Remembers = c.remembers
+		m, err := space.NewModel(b, c.timed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, givenUp := range []bool{false, true} {
+			s := &search{Model: m, opt: Options{Workers: 2}, oneTime: c.timed}
+			s.lookAhead(t.Context())
+			if (s.ahead != nil) != c.ahead {
+				t.Errorf("%s, remembers %t: begun before it must, %t", c.lock.Name, c.remembers, s.ahead != nil)
+			}
+			if givenUp {
+				s.giveUp()
+			}
+			differs, done := s.elsewhenBeside(t.Context())
+			if text, err := differs(); err != nil || !strings.HasSuffix(text, c.want) || (text == "") != (c.want == "") {
+				t.Errorf("%s, given up %t: %q, %v, and not %q", c.lock.Name, givenUp, text, err, c.want)
+			}
+			done()
+		}
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -10,6 +10,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/naming"
+	"lockstep/sim/explore/space"
 	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -199,5 +201,54 @@ func TestNamesMatterLate(t *testing.T) {
 	}
 	if f := r.Finding(trace.DG); f.Answer != NotDecided || !strings.Contains(f.String(), "the lock compares tokens otherwise than for equality") {
 		t.Errorf("%s: %s", f.Code, f)
+	}
+}
+
+// drawing is a lock that draws a token besides, for nothing.
+type drawing struct {
+	strategies.Lock
+	token func() string
+}
+
+func (l *drawing) Acquire(ctx context.Context) (*strategies.Lease, error) {
+	l.token()
+	return l.Lock.Acquire(ctx)
+}
+
+// TestNobodyHasTokens: what a lock did that draws no tokens runs once more once, as to choose others makes no difference.
+func TestNobodyHasTokens(t *testing.T) {
+	var made [2]int
+	for i := range made {
+		s := strategy(t, "timestamp-del")
+		inner := s.New
+		s.New = func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
+			made[i]++
+			if i == 1 {
+				return &drawing{inner(nodes, key, o), o.Token}
+			}
+			return inner(nodes, key, o)
+		}
+		b := Defaults(s)
+		b.Cycles, b.Faults = 1, Budget{}
+		m, err := space.NewModel(b, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		search, err := rounds(t.Context(), m, Options{Workers: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		search.giveUp()
+		made[i] = 0
+		r := &Result{Bounds: b, Complete: true}
+		if err := retell(t.Context(), r, m); err != nil || r.Undecided != "" {
+			t.Error(r.Undecided, err)
+		}
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if made[0] == 0 || made[1] < made[0]*len(naming.Disguises)/2 {
+		t.Errorf("without tokens the lock is made %d times, and with tokens %d times", made[0], made[1])
 	}
 }

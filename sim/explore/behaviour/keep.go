@@ -28,6 +28,7 @@ func (k *Clients) Untaken() (ids []uint32) {
 // SetUntaken sets the transitions that no schedule has taken. No worker may run, and no
 // transition may have been tried before.
 func (k *Clients) SetUntaken(ids []uint32) {
+	k.tokened.Store(true) // in another process, maybe
 	for _, id := range ids {
 		u := new(atomic.Bool)
 		u.Store(true)

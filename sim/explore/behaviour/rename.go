@@ -205,7 +205,7 @@ func (s *Servers) unlike(ctx context.Context, other *Servers, answers []uint32, 
 // of one that has crashed would draw the same.
 func (k *Clients) beginsWith(r *replayer, client int) error {
 	tokens, _ := r.driver.Draws()
-	if k.tokened.Store(tokens > 0 || k.tokened.Load()); tokens > 0 && k.memory.Uncounted {
+	if k.tokened.CompareAndSwap(false, tokens > 0); tokens > 0 && k.memory.Uncounted {
 		return &Refusal{Client: k.name(client), What: "a token that is drawn when the lock is made",
 			Why: "in a search without a bound on cycles each acquisition draws its own; draw it in Acquire, or search within a bound on cycles"}
 	}
@@ -215,10 +215,7 @@ func (k *Clients) beginsWith(r *replayer, client int) error {
 // overdrawn refuses a cycle that draws more tokens than a series has.
 func (k *Clients) overdrawn(r *replayer, client int) error {
 	tokens, _ := r.driver.Draws()
-	if tokens > 0 && !k.tokened.Load() {
-		k.tokened.Store(true)
-	}
-	if !k.memory.Uncounted || tokens <= process.SeriesFrom+(r.series+1)*process.SeriesTokens {
+	if k.tokened.CompareAndSwap(false, tokens > 0); !k.memory.Uncounted || tokens <= process.SeriesFrom+(r.series+1)*process.SeriesTokens {
 		return nil
 	}
 	return &Refusal{Client: k.name(client), What: "so many tokens in one cycle",
