@@ -732,6 +732,29 @@ expect:
 	}
 }
 
+// A question for the moment at which a client gives up is asked of that moment, below the step that runs it to its end: there is no note.
+func TestCheckLetsAQuestionBeOfTheEnd(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "my.yaml")
+	const text = `title: t
+setup:
+  clients: [A]
+script:
+  - say: A asks, and never hears of it.
+  - lose: {reply: A}
+  - run: A
+  - ask: Whose record does Redis have once A has given up?
+    answer: record
+expect:
+  - {verdict: [PD, FN], under: [setnx]}
+`
+	if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, errs, code := run(t, "", "check", script); strings.Contains(out, "this question says") || code != exitOK {
+		t.Errorf("exit status %d:\n%s%s", code, out, errs)
+	}
+}
+
 // A question for what a client has done, above all that it does, is asked before that: its author learns of it.
 func TestCheckSaysThatAQuestionComesTooEarly(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "my.yaml")
