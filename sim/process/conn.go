@@ -137,7 +137,7 @@ func (c *Conn) Receive() (reply []byte, err error) {
 
 // begin notes which command is sent. A wait that the last one had is over.
 func (c *Conn) begin(command string) {
-	c.wait, c.pops, c.awaitsReplicas = 0, pops(command), strings.EqualFold(command, "WAIT")
+	c.wait, c.pops, c.awaitsReplicas = 0, pops(command), len(command) == len("WAIT") && strings.EqualFold(command, "WAIT")
 }
 
 // pops recognises the commands that wait at their server for an element.
