@@ -1515,6 +1515,9 @@ func TestWordsGoWithTheirSteps(t *testing.T) {
 		if stale := now > 16100*time.Millisecond && strings.Contains(v, second) || now > 18*time.Second && strings.Contains(v, ends); stale {
 			t.Errorf("at %s:\n%s", now, a.View())
 		}
+		if strings.Contains(v, ends) && !strings.Contains(v, "Next: "+ends) && !strings.Contains(v, "In progress: "+ends) && !strings.Contains(v, "From 17.002s on: "+ends) {
+			t.Errorf("at %s words of what has yet to happen are unmarked:\n%s", now, a.View())
+		}
 		if len(p.Run.Breaches) > 0 && p.Pos == p.Run.Breaches[0].Pos && (!strings.Contains(v, "[1] 12.001s #17 n1 B: SET") || !strings.Contains(v, "[2] 15.001s #26 n1 A: DEL")) {
 			t.Errorf("without both events:\n%s", a.View())
 		}

@@ -190,13 +190,14 @@ func (z *Quiz) Said(pos int) []trace.Note {
 }
 
 // Recap tells a room again, if there is room for it, what it has been told before the steps that the picture shows, above what has come of them.
+// As long as not all of these have been, the words are marked.
 func (z *Quiz) Recap(t *draw.Paragraphs, pos int, fits bool) {
 	if !fits {
 		return
 	}
-	shown := z.shownWords(pos)
+	shown, through := z.shownWords(pos), slices.Contains(z.run.Chapters, pos)
 	for _, n := range shown {
-		t.Add(draw.Plain, "", n.Prose())
+		t.Add(draw.Plain, "", draw.Either(through, "", z.run.Marked(&n, pos, z.run.Now(pos)))+n.Prose())
 	}
 	if _, fresh := z.run.Breached(pos); len(shown) > 0 && len(fresh) > 0 && !z.Early(pos) { // an answer brings a gap along
 		t.Gap()
