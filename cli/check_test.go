@@ -732,6 +732,40 @@ expect:
 	}
 }
 
+// A question that says how much later it is, above the step in which that time passes, is marked: the answer shown is another moment's.
+func TestCheckMarksAQuestionBeforeItsTime(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "my.yaml")
+	const ask = "  - ask: Whose record does Redis have, a minute later?\n    answer: record\n"
+	const text = `title: t
+setup:
+  clients: {A: , B: }
+  ttl: 5s
+script:
+  - say: A takes the lock and crashes.
+  - run: A
+    to: work
+  - crash: A
+%s  - say: A minute goes by.
+  - wait: 60s
+%s  - say: B comes.
+  - run: B
+expect:
+  - {verdict: ok, under: [setpx-lua]}
+`
+	for _, tt := range []struct {
+		above, below string
+		code         int
+	}{{ask, "", exitOccurred}, {"", ask, exitOK}} {
+		if err := os.WriteFile(script, fmt.Appendf(nil, text, tt.above, tt.below), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, errs, code := run(t, "", "check", script)
+		if marked := strings.Contains(out, `!! `+script+`:10: asked of 2ms, and this question says "a minute later": at 60.002s the holders or the records are others`); marked != (tt.above != "") || code != tt.code {
+			t.Errorf("%q: exit status %d:\n%s%s", tt.above, code, out, errs)
+		}
+	}
+}
+
 // A question for the moment at which a client gives up is asked of that moment, below the step that runs it to its end: there is no note.
 func TestCheckLetsAQuestionBeOfTheEnd(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "my.yaml")

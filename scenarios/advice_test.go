@@ -299,7 +299,7 @@ func expectKey(t *testing.T, d *advice.Advice, outcome advice.Outcome) {
 		!strings.Contains(why, "so that a customer pays twice or a change is lost.") || strings.Contains(why, "a failover") != (d.Answers[2] == 1) {
 		t.Errorf("%v: it is said why no lock is enough: %s", d.Answers, why)
 	}
-	if way := section(d, rest, outcome, "Another way")[0]; strings.Contains(strings.SplitAfter(way, ". ")[0], "answer") || !strings.Contains(way, ": then fenced is enough") || !strings.Contains(way, "as long as its counter of tokens is never lost.") {
+	if way := section(d, rest, outcome, "Another way")[0]; strings.Contains(strings.SplitAfter(way, ". ")[0], "answer") || !strings.Contains(way, ": then fenced is enough") || !strings.Contains(way, "as long as its counter of tokens is never lost, no client goes on without the lock, and readers are checked, too.") {
 		t.Errorf("%v: the other way is %s", d.Answers, way)
 	}
 	rest.Pending = 3
@@ -558,7 +558,7 @@ func TestNumbersOfRuns(t *testing.T) {
 			if d.Enough {
 				want = fmt.Sprintf("Each run plays one mishap. It withstands all %d that your answers call for", len(d.Runs))
 			}
-			others := fmt.Sprintf(", and in %d of the %d that they don't (%d more don't apply). They don't call for what a server's setup can rule out: a restart or a power cut that loses data (appendonly yes, appendfsync always), an eviction of the lock's record (maxmemory-policy noeviction) and a jump of a server's clock (slew the clock, never step it). "+
+			others := fmt.Sprintf(", and in %d of the %d that they don't (%d more don't apply). They don't call for other ways in which the lease ends during the work (the pause past it stands for them), what the code around the lock can rule out or what a server's setup can rule out: a restart or a power cut that loses data (appendonly yes, appendfsync always), an eviction of the lock's record (maxmemory-policy noeviction) and a jump of a server's clock (slew the clock, never step it). "+
 				"With the key (argued, not run) a payment sent by both is made once in all%s. %d of these %d are about no payments: a value is computed and stored, which needs a version check.", len(elsewhere), rest.Made, apart, stuck, unpaid, failed+len(elsewhere))
 			if !whole {
 				others = regexp.MustCompile(` \((append|max|slew)[^)]*\)`).ReplaceAllString(others, "")

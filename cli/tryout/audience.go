@@ -205,7 +205,7 @@ func elsewhere(all []moved) (text string) {
 	if text == "" {
 		return ""
 	}
-	return "  for your information, these questions are asked elsewhere than where they stand, as the screen would tell their answers there:\n" + text
+	return "  for your information, these questions are asked before words that stand above them, in another order or of another instant, as the screen would tell their answers there:\n" + text
 }
 
 // saying is something that is said of locks.

@@ -3,7 +3,9 @@ package tryout
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
+	"time"
 
 	"lockstep/scenarios"
 	"lockstep/sim/timeline"
@@ -33,6 +35,72 @@ func moments(s *scenarios.Scenario, t *trace.Trace) (lines []string) {
 		}
 	}
 	return lines
+}
+
+// misdated has the warnings on questions that name an instant, or say how much later it is, and are asked of another one, at which the answer is
+// not the same: a class would be told the wrong one.
+func misdated(s *scenarios.Scenario, t *trace.Trace) (lines []string) {
+	run := timeline.New(t)
+	for _, q := range ofScript(t) {
+		words := spanLater.FindStringSubmatch(q.Then)
+		if q.ForVerdict() || words == nil {
+			continue
+		}
+		span, then := spanOf(words[1], words[2]), q.At
+		if span <= 0 || hasPassed(run, &q, span) {
+			continue
+		}
+		if then += span; !run.SameHolders(until(run, then), q.Said) {
+			lines = append(lines, fmt.Sprintf("%s: asked of %s, and this question says %q: at %s the holders or the records are others, and its answer may be. Move it below the step in which that time passes.",
+				s.NoteAt(q.Note), trace.Brief(q.At), words[0], trace.Brief(then)))
+		}
+	}
+	return lines
+}
+
+// spanLater is how much later a question says that it is.
+var spanLater = regexp.MustCompile(`(?i)\b(\d+(?:\.\d+)?|an?|half an?|one|two|three|four|five|six|ten|twenty|thirty|sixty) ?(ms|milliseconds?|s|secs?|seconds?|min|minutes?|h|hours?) later\b`)
+
+// spanOf is the span that a number and a unit of [spanLater] name.
+func spanOf(number, unit string) time.Duration {
+	n, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		n = map[string]float64{"a": 1, "an": 1, "half a": 0.5, "half an": 0.5, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "ten": 10, "twenty": 20, "thirty": 30, "sixty": 60}[strings.ToLower(number)]
+	}
+	one := time.Second
+	switch unit = strings.ToLower(unit); {
+	case unit == "ms", strings.HasPrefix(unit, "milli"):
+		one = time.Millisecond
+	case strings.HasPrefix(unit, "m"):
+		one = time.Minute
+	case strings.HasPrefix(unit, "h"):
+		one = time.Hour
+	}
+	return time.Duration(n * float64(one))
+}
+
+// hasPassed reports whether something stands or happens about a span before a question, of which it can be that much later.
+func hasPassed(run *timeline.Timeline, q *timeline.Question, span time.Duration) bool {
+	from, to := q.At-2*span, q.At-span/2
+	for _, n := range run.Notes {
+		if n.At >= from && n.At <= to {
+			return true
+		}
+	}
+	for pos := 1; pos <= q.Said; pos++ {
+		if at := run.When(pos); at >= from && at <= to {
+			return true
+		}
+	}
+	return false
+}
+
+// until is the last position of a run up to an instant.
+func until(run *timeline.Timeline, at time.Duration) (pos int) {
+	for pos < run.Last() && run.When(pos+1) <= at {
+		pos++
+	}
+	return pos
 }
 
 // beforeIt is a moment that a client has yet to come to.

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -292,11 +293,11 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string, settled [
 		}
 		lines = append(lines, text)
 	}
-	for _, text := range []string{unsaid(t), withstood(s, t)} {
-		if text != "" {
-			lines = append(lines, text)
-		}
+	for _, text := range misdated(s, t) {
+		wrong.marked++
+		warnings += "    !! " + text + "\n"
 	}
+	lines = append(lines, slices.DeleteFunc([]string{unsaid(t), withstood(s, t)}, func(text string) bool { return text == "" })...)
 	lines = append(lines, toldEarly(s, t)...)
 	lines = append(lines, moments(s, t)...)
 	lines = append(lines, idleCrashes(t)...)

@@ -128,15 +128,31 @@ func (a *Advice) Setting(r *Run) string {
 	return ""
 }
 
-// ruledOut are the mishaps of some runs that a setting of a server rules out, each with that, or in few words without.
-func (a *Advice) ruledOut(runs []Run, whole bool) (all []string) {
+// uncalled says why the answers don't call for runs in which the lock fails, by what has them happen: the settings of a server by which they
+// don't are named, and given if the whole is wanted. It is empty if there are none that have a reason.
+func (a *Advice) uncalled(runs []Run, whole bool) string {
+	var reasons, settings []string
+	met := func(is func(m *mishap) bool) bool {
+		return slices.ContainsFunc(runs, func(r Run) bool {
+			m := mishapOf(r.Scenario, a.Lock)
+			return len(r.Broken) > 0 && m != nil && is(m)
+		})
+	}
+	if met(func(m *mishap) bool { return m.class == Overrun }) && slices.ContainsFunc(a.Runs, func(r Run) bool { return r.Scenario == pastLease }) {
+		reasons = append(reasons, "other ways in which the lease ends during the work (the pause past it stands for them)")
+	}
+	if met(func(m *mishap) bool { return m.class == Misuse }) {
+		reasons = append(reasons, "what the code around the lock can rule out")
+	}
 	for i := range mishaps {
-		m := &mishaps[i]
-		if m.setting != "" && slices.ContainsFunc(runs, func(r Run) bool { return mishapOf(r.Scenario, a.Lock) == m }) {
-			all = append(all, m.text+pick(whole, " ("+m.setting+")", ""))
+		if m := &mishaps[i]; m.setting != "" && met(func(o *mishap) bool { return o == m }) {
+			settings = append(settings, m.text+pick(whole, " ("+m.setting+")", ""))
 		}
 	}
-	return all
+	if settings != nil {
+		reasons = append(reasons, "what a server's setup can rule out: "+trace.List(settings))
+	}
+	return either(reasons)
 }
 
 // Kind is a class of runs that no question is about, and what it comes to for the reader.

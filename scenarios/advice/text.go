@@ -335,8 +335,8 @@ func (a *Advice) counted(rest *Rest, whole bool) string {
 		return text + fmt.Sprintf(", and in some of the %d that they don't (%d to come)%s.", rest.Made+rest.Pending, rest.Pending, a.apart(rest))
 	}
 	text += fmt.Sprintf(", and in %d of the %d that they don't%s.", n, rest.Made, a.apart(rest))
-	if out := a.ruledOut(rest.Shown, whole); out != nil {
-		text += " They don't call for what a server's setup can rule out: " + trace.List(out) + "."
+	if why := a.uncalled(rest.Shown, whole); why != "" {
+		text += " They don't call for " + why + "."
 	}
 	covered, left := a.byCure(rest)
 	if len(covered) == 0 || a.Cured() == "" {
@@ -557,7 +557,7 @@ func (a *Advice) instead(n int, name func(string) string) string {
 	}
 	text := trace.Capital(trace.List(remedies)) + ": then " + i.Lock.Name + " is enough" + pick(i.One, ", on one of your servers", "")
 	if i.Lock.Fences {
-		text += ", as long as its counter of tokens is never lost"
+		text += ", as long as its counter of tokens is never lost, no client goes on without the lock, and readers are checked, too"
 	}
 	text += "."
 	if unwanted := where(i.Runs, func(r *Run) trace.Verdict { return r.Unwanted }, name); unwanted != "" {

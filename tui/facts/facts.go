@@ -41,12 +41,13 @@ func Lines(r *timeline.Timeline, pos int, before, now *trace.State) []draw.Line 
 // Holders lists who has held the lock when, up to a position: by the records in Redis, and by what the clients believed. Its title says what
 // it covers: also where the cursor is, if that has gone back to the evidence.
 func Holders(r *timeline.Timeline, pos, cursor, width int) []draw.Line {
-	so := draw.Either(pos < r.Last(), " so far", "")
+	ended := r.Ended(pos) // a game goes on
+	so := draw.Either(ended, "", " so far")
 	title := draw.Line{draw.Text(" who held the lock"+so+", up to "+trace.Brief(r.Now(pos)), draw.Title)}
 	switch {
-	case pos < r.Last() && cursor < pos:
+	case !ended && cursor < pos:
 		title = append(title, draw.Text(" (the cursor is at "+trace.Brief(r.Now(cursor))+")", draw.Plain))
-	case pos < r.Last():
+	case !ended:
 		title = append(title, draw.Text(", where the cursor is", draw.Plain))
 	default:
 		title = append(title, draw.Text(", the end of the run", draw.Plain))

@@ -175,6 +175,9 @@ func (s *Game) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 func (s *Game) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 	switch {
 	case key.Matches(k, s.Keys.Close):
+		if s.LeaveEvidence() || s.LeaveView() {
+			return nil, screen.Outcome{}
+		}
 		return s.quest.quit(), screen.Outcome{Close: true}
 	case key.Matches(k, s.Keys.Scenario):
 		return nil, screen.Outcome{Open: s.Levels()}

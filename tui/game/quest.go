@@ -439,25 +439,21 @@ func shortened(text, words string, width int) string {
 }
 
 // unjudged says of a goal that is judged at the end alone who has still to act where nothing else is missing: what is stored then
-// looks like the goal already. Who has not begun goes before who is not finished. It is empty elsewhere.
+// looks like the goal already. It is empty elsewhere.
 func (s *Game) unjudged() string {
-	var begun, idle []string
+	var missing []string
+	begun := false
 	for i := range s.cfg.Clients {
-		switch st := &s.State.Clients[i]; {
-		case st.Crashed, st.Stopped:
-		case s.Run.Begun(i, s.Run.Last()):
-			begun = append(begun, s.cfg.Clients[i].Name)
-		default:
-			idle = append(idle, s.cfg.Clients[i].Name)
+		if st := &s.State.Clients[i]; !st.Crashed && !st.Stopped {
+			missing = append(missing, s.cfg.Clients[i].Name)
+			begun = begun || s.Run.Begun(i, s.Run.Last())
 		}
 	}
 	switch {
-	case s.goal != trace.PD || s.hint.Cost.Faults > 0 || begun == nil && idle == nil:
+	case s.goal != trace.PD || s.hint.Cost.Faults > 0 || missing == nil:
 		return ""
-	case idle == nil:
-		return "Not won yet: " + trace.List(begun) + draw.Either(len(begun) > 1, " are", " is") + " not finished. "
-	case begun == nil:
-		return "Not won yet: " + trace.List(idle) + draw.Either(len(idle) > 1, " have", " has") + " still to ask. "
+	case !begun:
+		return "Not won yet: " + trace.List(missing) + draw.Either(len(missing) > 1, " have", " has") + " still to ask. "
 	}
-	return "Not won yet: " + trace.List(idle) + " must ask, " + trace.List(begun) + " end. "
+	return "Not won yet: " + trace.List(missing) + draw.Either(len(missing) > 1, " are", " is") + " not finished. "
 }

@@ -335,10 +335,10 @@ func TestHintsKnowWhatCannotBe(t *testing.T) {
 }
 
 // A deadlock is judged at the end. Once all that is to go wrong has gone wrong, what is stored looks like the goal already: who has still to
-// act is said then, in one row.
+// act is said then.
 func TestDeadlockSaysWhoIsStillToAct(t *testing.T) {
 	a, s := openLevelIn(t, 80, 24, tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
-	for _, want := range []string{"", " Not won yet: B must ask, A end. Best found from here: 4 moves.", " Not won yet: B must ask, A end. Best found from here: 3 moves.",
+	for _, want := range []string{"", " Not won yet: A and B are not finished. Best found from here: 4 moves.", " Not won yet: A and B are not finished. Best found from here: 3 moves.",
 		" Not won yet: B has still to ask. Best found from here: 2 moves.", " Not won yet: B is not finished. Best found from here: 1 move."} {
 		who, _, _ := strings.Cut(want, " Best")
 		if v := a.View(); !strings.Contains(v, who) {

@@ -2,6 +2,7 @@ package game
 
 import (
 	"fmt"
+	tea "github.com/charmbracelet/bubbletea"
 	"slices"
 	"strings"
 	"testing"
@@ -555,6 +556,7 @@ func TestUndoLeadsBackToTheWin(t *testing.T) {
 	if v := a.View(); s.level != 3 || !strings.Contains(v, "u goes back to level 3, which you have won.") {
 		t.Fatalf("enter leads to level %d:\n%s", s.level+1, v)
 	}
+	a.Press("enter") // puts the cursor on the first move
 	if a.Press("u"); s.level != 2 || !s.won() {
 		t.Errorf("undo leads to level %d:\n%s", s.level+1, a.View())
 	}
@@ -563,6 +565,21 @@ func TestUndoLeadsBackToTheWin(t *testing.T) {
 	}
 	if s.level != 2 || s.Notice != "This is the beginning." {
 		t.Errorf("undo goes on to level %d: %s", s.level+1, s.Notice)
+	}
+}
+
+// Escape leaves another view for the timeline, as is said, and not the game. What has been held at its beginning is not the whole run's.
+func TestEscapeLeavesTheView(t *testing.T) {
+	a, s := openLevelIn(t, 120, 40, tuitest.PlainTheme(false), "setnx-expire.PD.reply-lost")
+	a.PressUntil("v", "who held the lock")
+	if v := a.View(); strings.Contains(v, "the end of the run") || !strings.Contains(v, "esc goes back to the timeline") {
+		t.Errorf("v shows:\n%s", v)
+	}
+	if _, out := s.Update(tea.KeyMsg{Type: tea.KeyEsc}); out.Close {
+		t.Error("escape closes the game")
+	}
+	if _, out := s.Update(tea.KeyMsg{Type: tea.KeyEsc}); !out.Close {
+		t.Error("escape doesn't close the game from its timeline")
 	}
 }
 

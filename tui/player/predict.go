@@ -47,9 +47,11 @@ func (p *Player) guess(choice int) {
 	q, on := p.quiz.At(p.Pos), p.Keys.Enter.Help().Key+" goes on."
 	switch {
 	case q == nil || p.quiz.GivenUp(p.Pos) && p.quiz.Recalls(p.Pos):
-		p.Notice = "No question is open here."
+		if p.Notice = "No question is open here."; q != nil {
+			p.Notice = "It takes no answer here."
+		}
 		if p.quiz.Passed(p.Pos) != nil {
-			p.Notice = "No question is open here. The last one is further back: " + p.Keys.PageUp.Help().Key + " leads there."
+			p.Notice += " Where one does is further back: " + p.Keys.PageUp.Help().Key + " leads there."
 		}
 	case choice < 1 || choice > len(q.Choices):
 		p.Notice = fmt.Sprintf("The choices are 1 to %d.", len(q.Choices))
