@@ -228,7 +228,7 @@ func (s *Game) undue() string {
 	if s.mayPause(len(begun)) {
 		return "time can't pass: nothing is due before " + draw.Either(len(able) > 1, "one of ", "") + trace.List(able) + " acts"
 	}
-	return "time can't pass: " + noPause(s.bounds.Faults[explore.Pause]) + ", so " + draw.Either(len(begun) > 1, "one of ", "") + trace.List(begun) + " must act first"
+	return "time can't pass before " + draw.Either(len(begun) > 1, "one of ", "") + trace.List(begun) + " acts: " + noPause(s.bounds.Faults[explore.Pause])
 }
 
 // stamped reports whether clients judge by their clocks what is stored: a stamp passes without an event.
