@@ -557,13 +557,13 @@ func (a *Advice) instead(n int, name func(string) string) string {
 	}
 	text := trace.Capital(trace.List(remedies)) + ": then " + i.Lock.Name + " is enough" + pick(i.One, ", on one of your servers", "")
 	if i.Lock.Fences {
-		text += ", as long as its counter of tokens is never lost, no client goes on without the lock, and readers are checked, too"
+		text += ", as long as its counter of tokens is never lost"
 	}
 	text += "."
 	if unwanted := where(i.Runs, func(r *Run) trace.Verdict { return r.Unwanted }, name); unwanted != "" {
 		text += " Its price: " + unwanted + "."
 	}
-	return text + fmt.Sprintf(" For the advice on that, answer %s.", trace.List(answers))
+	return text + fmt.Sprintf(" For %s, answer %s.", pick(i.Lock.Fences, "its other conditions", "the advice on that"), trace.List(answers))
 }
 
 // named are codes with their names: "stale write (SW), double grant (DG)".
