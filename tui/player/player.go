@@ -290,8 +290,9 @@ func (p *Player) showAgain(run *timeline.Timeline, from int) {
 		p.Display(run, min(from, run.Last()))
 		return
 	}
-	old, was, asked := p.Run, p.Pos, p.question() != nil
+	old, told, was, asked := p.Run, p.quiz, p.Pos, p.question() != nil
 	p.Display(run, old.PlaceIn(run, was))
+	p.quiz.Resume(told, was, p.Pos)
 	p.Notice += old.Moved(was, run, p.Pos) + draw.Either(asked && p.question() == nil, " Its question is gone.", "")
 }
 

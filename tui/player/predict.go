@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/bubbles/key"
 
 	"lockstep/sim/timeline"
+	"lockstep/tui/draw"
 	"lockstep/tui/quiz"
 	"lockstep/tui/screen"
 )
@@ -47,9 +48,7 @@ func (p *Player) guess(choice int) {
 	q, on := p.quiz.At(p.Pos), p.Keys.Enter.Help().Key+" goes on."
 	switch {
 	case q == nil || p.quiz.GivenUp(p.Pos) && p.quiz.Recalls(p.Pos):
-		if p.Notice = "No question is open here."; q != nil {
-			p.Notice = "It takes no answer here."
-		}
+		p.Notice = draw.Either(q == nil, "No question is open here.", "It takes no answer here.")
 		if p.quiz.Passed(p.Pos) != nil {
 			p.Notice += " Where one does is further back: " + p.Keys.PageUp.Help().Key + " leads there."
 		}

@@ -70,6 +70,26 @@ func (z *Quiz) AwaitsVerdict(pos int) bool {
 	return slices.ContainsFunc(z.all, func(q timeline.Question) bool { return q.ForVerdict() && q.Pos <= pos && z.seen < q.Until })
 }
 
+// Resume takes over what a reader has said, passed and seen in another version of the run: of the questions that are the same, and at a position
+// that is the same place as one there.
+func (z *Quiz) Resume(old *Quiz, was, pos int) {
+	taken := map[int]bool{}
+	for i := range z.all {
+		q := &z.all[i]
+		for j := range old.all {
+			o := &old.all[j]
+			if guess, answered := old.guesses[idOf(o)]; answered && !taken[j] && o.Script == q.Script && o.Text == q.Text && o.Then == q.Then && slices.Equal(o.Choices, q.Choices) {
+				z.guesses[idOf(q)], taken[j] = guess, true
+				break
+			}
+		}
+	}
+	if len(z.due(pos)) == len(old.due(was)) {
+		z.on[pos], z.turns[pos], z.behind[pos] = old.on[was], old.turns[was], old.behind[was]
+	}
+	z.seen = max(z.seen, old.run.PlaceIn(z.run, old.seen))
+}
+
 // Leave leaves out the questions that were settled in another run by the same answer. One whose answer is another one here is asked: that
 // is what the two runs are compared for.
 func (z *Quiz) Leave(settled []timeline.Question) {
