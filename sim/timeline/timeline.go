@@ -217,8 +217,8 @@ func (t *Timeline) Marked(n *trace.Note, pos int, shown time.Duration) string {
 		case at == pos && n.At > shown:
 			return "Next, at " + when + ": "
 		}
-		begins := t.When(at + 1)                                                // a step may wait before anything happens in it
-		if at == 0 || begins == shown || n.At == shown || begins-n.At > burst { // clients may have been at it before
+		begins := t.When(at + 1) // a step may wait before anything happens in it, and others may have been at it before
+		if at == 0 || begins == shown || n.At == shown || begins-n.At > burst {
 			return "In progress: "
 		}
 		return "From " + trace.Brief(begins) + " on: "
