@@ -3,7 +3,6 @@ package tryout
 import (
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -37,46 +36,21 @@ func moments(s *scenarios.Scenario, t *trace.Trace) (lines []string) {
 	return lines
 }
 
-// misdated has the warnings on questions that name an instant, or say how much later it is, and are asked of another one, at which the answer is
-// not the same: a class would be told the wrong one.
+// misdated has the warnings on questions that say how much later it is, and are asked before that time has passed, where the answer would be
+// another one after it: a class would be told the wrong one.
 func misdated(s *scenarios.Scenario, t *trace.Trace) (lines []string) {
 	run := timeline.New(t)
 	for _, q := range ofScript(t) {
-		words := spanLater.FindStringSubmatch(q.Then)
-		if q.ForVerdict() || words == nil {
+		words, span := q.Later()
+		if q.ForVerdict() || span <= 0 || hasPassed(run, &q, span) {
 			continue
 		}
-		span, then := spanOf(words[1], words[2]), q.At
-		if span <= 0 || hasPassed(run, &q, span) {
-			continue
-		}
-		if then += span; !run.SameHolders(until(run, then), q.Said) {
+		if then := q.At + span; !run.SameHolders(until(run, then), q.Said) {
 			lines = append(lines, fmt.Sprintf("%s: asked of %s, and this question says %q: at %s the holders or the records are others, and its answer may be. Move it below the step in which that time passes.",
-				s.NoteAt(q.Note), trace.Brief(q.At), words[0], trace.Brief(then)))
+				s.NoteAt(q.Note), trace.Brief(q.At), words, trace.Brief(then)))
 		}
 	}
 	return lines
-}
-
-// spanLater is how much later a question says that it is.
-var spanLater = regexp.MustCompile(`(?i)\b(\d+(?:\.\d+)?|an?|half an?|one|two|three|four|five|six|ten|twenty|thirty|sixty) ?(ms|milliseconds?|s|secs?|seconds?|min|minutes?|h|hours?) later\b`)
-
-// spanOf is the span that a number and a unit of [spanLater] name.
-func spanOf(number, unit string) time.Duration {
-	n, err := strconv.ParseFloat(number, 64)
-	if err != nil {
-		n = map[string]float64{"a": 1, "an": 1, "half a": 0.5, "half an": 0.5, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "ten": 10, "twenty": 20, "thirty": 30, "sixty": 60}[strings.ToLower(number)]
-	}
-	one := time.Second
-	switch unit = strings.ToLower(unit); {
-	case unit == "ms", strings.HasPrefix(unit, "milli"):
-		one = time.Millisecond
-	case strings.HasPrefix(unit, "m"):
-		one = time.Minute
-	case strings.HasPrefix(unit, "h"):
-		one = time.Hour
-	}
-	return time.Duration(n * float64(one))
 }
 
 // hasPassed reports whether something stands or happens about a span before a question, of which it can be that much later.

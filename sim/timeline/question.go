@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -44,10 +45,40 @@ var (
 	namesWorst  = regexp.MustCompile(`(?i)\bworst\b`)
 	namesEnd    = regexp.MustCompile(`(?i)\b(in the end|at the end)\b`)
 	namesMoment = regexp.MustCompile(`(?i)\b(once|as soon as|by the time|right after)\b[^.?!]*\?`)
-	namesTime   = regexp.MustCompile(`(?i)\b(at|after|before|by|until|from|t ?=) ?(t ?= ?)?\d+(\.\d+)? ?` + unitOfTime + `\b|\b(\d+(\.\d+)? ?|(an?|half an?|one|two|three|four|five|six|ten|twenty|thirty|sixty) )` + unitOfTime + ` (later|earlier|before|after)\b`)
+	namesTime   = regexp.MustCompile(`(?i)\b(at|after|before|by|until|from|t ?=) ?(t ?= ?)?\d+(\.\d+)? ?` + unitOfTime + `\b|\b` + spanOfTime + ` (later|earlier|before|after)\b`)
+	namesSpan   = regexp.MustCompile(`(?i)\b` + spanOfTime + ` later\b`)
 )
 
-const unitOfTime = `(ms|s|secs?|min|h|milliseconds?|seconds?|minutes?|hours?)`
+const (
+	unitOfTime = `(ms|s|secs?|min|h|milliseconds?|seconds?|minutes?|hours?)`
+	spanOfTime = `(\d+(?:\.\d+)? ?|(?:an?|half an?|one|two|three|four|five|six|ten|twenty|thirty|sixty) )` + unitOfTime
+)
+
+// numbers are the words for them in [spanOfTime].
+var numbers = map[string]float64{"a": 1, "an": 1, "half a": 0.5, "half an": 0.5, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6,
+	"ten": 10, "twenty": 20, "thirty": 30, "sixty": 60}
+
+// Later is how much later than what came before an author's words say that it is, and that as they have it; or nothing.
+func (q *Question) Later() (words string, span time.Duration) {
+	said := namesSpan.FindStringSubmatch(q.Then)
+	if !q.Script || said == nil {
+		return "", 0
+	}
+	number, unit, one := strings.ToLower(strings.TrimSpace(said[1])), strings.ToLower(said[2]), time.Second
+	n, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		n = numbers[number]
+	}
+	switch {
+	case unit == "ms", strings.HasPrefix(unit, "milli"):
+		one = time.Millisecond
+	case strings.HasPrefix(unit, "m"):
+		one = time.Minute
+	case strings.HasPrefix(unit, "h"):
+		one = time.Hour
+	}
+	return said[0], time.Duration(n * float64(one))
+}
 
 // ForVerdict reports whether the worst that comes of the run is asked for.
 func (q *Question) ForVerdict() bool { return q.about == verdict }

@@ -218,7 +218,7 @@ func (t *Timeline) Marked(n *trace.Note, pos int, shown time.Duration) string {
 			return "Next, at " + when + ": "
 		}
 		begins := t.When(at + 1) // a step may wait before anything happens in it, and others may have been at it before
-		if at == 0 || begins == shown || n.At == shown || begins-n.At > burst {
+		if at == 0 || begins == shown || n.At == shown || begins-n.At > Burst {
 			return "In progress: "
 		}
 		return "From " + trace.Brief(begins) + " on: "
@@ -228,8 +228,9 @@ func (t *Timeline) Marked(n *trace.Note, pos int, shown time.Duration) string {
 	return ""
 }
 
-// burst is how long after its words a step begins at most, for the words to be dated with its beginning.
-const burst = 100 * time.Millisecond
+// Burst is the span within which what happens is taken for one step: one that begins later after its words isn't dated by them, and what a
+// step leads to later is another's.
+const Burst = 100 * time.Millisecond
 
 // Past reports whether a note's words are told no more at a position: they led to what happened since, and the story is over, with other
 // beliefs or records than theirs or with the run.

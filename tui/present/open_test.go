@@ -11,10 +11,8 @@ import (
 	"lockstep/tui/tuitest"
 )
 
-// Where a class is asked for the verdict, the list of locks to compare with, which has theirs, would tell it. Its author's own "worst" is all that is said of
-// that, an instant that would tell an answer is left out, and that nothing goes wrong is said once.
-func TestOpenQuestionKeepsItsAnswer(t *testing.T) {
-	const talk = `title: Own
+// twoQuestions is a script that asks two questions in one place.
+const twoQuestions = `title: Own
 script:
   - say: A comes.
   - run: A
@@ -26,7 +24,11 @@ script:
   - ask: What is the worst that comes of this?
     answer: verdict
 `
-	a, p := openOwn(t, talk, "setpx-lua")
+
+// Where a class is asked for the verdict, the list of locks to compare with, which has theirs, would tell it. Its author's own "worst" is all that is said of
+// that, an instant that would tell an answer is left out, and that nothing goes wrong is said once.
+func TestOpenQuestionKeepsItsAnswer(t *testing.T) {
+	a, p := openOwn(t, twoQuestions, "setpx-lua")
 	offered := func() bool {
 		return slices.ContainsFunc(p.FooterKeys(), func(b key.Binding) bool { return b.Help() == p.Keys.Compare.Help() })
 	}

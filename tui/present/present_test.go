@@ -946,26 +946,14 @@ func TestUnmadeFaultIsTold(t *testing.T) {
 
 // What a class has said, and which of two questions at one instant it has come to, stay where a script's words change.
 func TestChangedFileKeepsTheAnswers(t *testing.T) {
-	const talk = `title: Own
-script:
-  - say: A takes the lock.
-  - run: A
-    to: work
-  - say: B comes.
-  - run: [A, B]
-  - ask: Whose record is there once B is through?
-    answer: record
-  - ask: What is the worst that comes of this?
-    answer: verdict
-`
-	a, p := openOwn(t, talk, "setpx-lua")
+	a, p := openOwn(t, twoQuestions, "setpx-lua")
 	a.PressUntil("enter", "Question 1 of 2 here.")
 	a.Press("1")
 	a.PressUntil("enter", "Question 2 of 2 here.")
 	_, slide, _ := strings.Cut(a.View(), "slide ")
 	at := time.Unix(3_000_001, 0)
 	file := p.showings[0].Scenario.Path()
-	if err := os.WriteFile(file, []byte(strings.Replace(talk, "B comes.", "Here comes B.", 1)), 0o600); err != nil || os.Chtimes(file, at, at) != nil {
+	if err := os.WriteFile(file, []byte(strings.Replace(twoQuestions, "B comes.", "Here comes B.", 1)), 0o600); err != nil || os.Chtimes(file, at, at) != nil {
 		t.Fatal(err)
 	}
 	a.Fire()

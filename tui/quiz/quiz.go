@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
@@ -244,14 +243,11 @@ func (z *Quiz) shownWords(pos int) (shown []trace.Note) {
 	return shown
 }
 
-// burst is how long the steps that begin at a stop are still shown at the next ones: what comes of them in the same breath is theirs.
-const burst = 100 * time.Millisecond
-
 // current reports whether the steps behind words at one position are what a room sees at a later one: it is the first stop after the
-// words or, unless the next words begin there, within a burst after that.
+// words or, unless the next words begin there, within a [timeline.Burst] after that.
 func (z *Quiz) current(at, pos int, next bool) bool {
 	first := z.NextTold(at, true)
-	return pos <= first || !next && z.run.When(pos)-z.run.When(first) < burst
+	return pos <= first || !next && z.run.When(pos)-z.run.When(first) < timeline.Burst
 }
 
 // done reports whether a room sees at a position what has come of a chapter's words.
