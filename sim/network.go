@@ -189,16 +189,11 @@ func (w *World) drop(m *message, reply bool) {
 		Acq: m.acq, Command: m.command, Ref: m.sent, Args: m.args, Note: note})
 }
 
-// arrive handles a request's arrival at its node.
-func (w *World) arrive(m *message) {
-	if m.copy {
-		p := redis.NewPeer(w.nodes[m.node]) // a library resends on another connection
-		w.execute(m, p)
-		p.Node.Leave(p) // which nobody listens to
-		return
-	}
-	m.here = true
-	w.serve(m.conn)
+// executeCopy executes a request that a library has sent again.
+func (w *World) executeCopy(m *message) {
+	p := redis.NewPeer(w.nodes[m.node]) // on another connection
+	w.execute(m, p)
+	p.Node.Leave(p) // which nobody listens to
 }
 
 // content describes a message of the network for a note.

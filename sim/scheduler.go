@@ -101,6 +101,7 @@ func (w *World) proceed() {
 			return
 		}
 		w.advance(next)
+		w.settle()
 	}
 }
 
@@ -130,6 +131,7 @@ func (w *World) Wait(d time.Duration) {
 			next = end
 		}
 		w.advance(next)
+		w.settle()
 	}
 }
 
@@ -258,18 +260,18 @@ const heldBack = "the schedule doesn't let it act yet"
 // only by a [Pause].
 func (w *World) Scripted() { w.holds = trace.HeldByScript }
 
-// advance moves time on. A client that could act and isn't allowed to while time passes is
-// paused, by definition.
+// advance moves time on, before the world settles at that instant. A client that could act and
+// isn't allowed to while time passes is paused, by definition.
 func (w *World) advance(to time.Duration) {
-	if to > w.now {
-		for _, c := range w.clients {
-			if !c.paused && c.couldAct() {
-				w.hold(c, w.holds)
-			}
-		}
-		w.now = to
+	if to <= w.now {
+		return
 	}
-	w.settle()
+	for _, c := range w.clients {
+		if !c.paused && c.couldAct() {
+			w.hold(c, w.holds)
+		}
+	}
+	w.now = to
 }
 
 func (c *client) couldAct() bool {
@@ -354,7 +356,12 @@ func (w *World) fire(t *timer) {
 			w.emitOf(t.cl, trace.Event{Kind: trace.KindLapse})
 		}
 	case timerRequest:
-		w.arrive(t.msg)
+		if t.msg.copy {
+			w.executeCopy(t.msg)
+			return
+		}
+		t.msg.here = true
+		w.serve(t.msg.conn)
 	case timerReplicate:
 		w.replicate(t.copy)
 	case timerAck:

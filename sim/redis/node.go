@@ -235,9 +235,49 @@ func (n *Node) tellTime(now time.Duration) {
 // valid until the connection's next command, and the changes to keys, valid until the
 // node's next event.
 func (n *Node) Execute(now time.Duration, p *Peer, args []string) (reply []byte, changes []trace.Change) {
-	reply, changes = n.execute(now, p, args)
+	command := strings.ToUpper(args[0])
+	key, short := n.shortcut(now, command, args)
+	if short {
+		n.tellTime(now)
+	} else {
+		n.sync(now)
+	}
+	reads := readOnly(command)
+	if command != "SET" && !reads {
+		n.giveGrace()
+	}
+	p.out.Reset()
+	n.typed = args[0]
+	n.asking, n.stores, n.plain, n.pushes, n.blocked, n.unchanged = p, n.stores[:0], plainSet{}, nil, false, false
+	n.redis.Server().Dispatch(p.conn, args)
+	p.conn.Flush()
+	reply = p.out.Bytes()
+	if bytes.HasPrefix(reply, []byte(unknownCommand)) {
+		reply, reads = []byte(n.unknown(args[1:])), true
+	}
+	if bytes.HasPrefix(reply, []byte("-")) && !composed(command) {
+		n.stores = n.stores[:0]
+	}
+	if !reads && (!n.unchanged || command == "EXEC") { // a transaction may have done more than its last script
+		changes = n.outcome(now, command, key, short, reply)
+	}
 	n.hear(args, reply)
 	return reply, changes
+}
+
+// outcome is what a command that isn't only a reader has changed. The key and short are [Node.shortcut]'s.
+func (n *Node) outcome(now time.Duration, command, key string, short bool, reply []byte) []trace.Change {
+	switch {
+	case !short:
+		return n.changed(now)
+	case n.plain.is && string(reply) == "+OK\r\n":
+		return n.changedTo(now, n.settled(key), true)
+	case n.plain.is && string(reply) == "$-1\r\n", command == "SETNX" && string(reply) == ":0\r\n":
+		return nil
+	}
+	n.giveGrace()
+	s, is := n.look(key)
+	return n.changedTo(now, s, is)
 }
 
 // hear publishes the events of a command that isn't part of another, or part of a script or a transaction.
@@ -252,44 +292,6 @@ func (n *Node) hear(args []string, reply []byte) {
 			}
 		}
 	}
-}
-
-func (n *Node) execute(now time.Duration, p *Peer, args []string) (reply []byte, changes []trace.Change) {
-	command := strings.ToUpper(args[0])
-	key, short := n.shortcut(now, command, args)
-	if short {
-		n.tellTime(now)
-	} else {
-		n.sync(now)
-	}
-	if command != "SET" && !readOnly(command) {
-		n.giveGrace()
-	}
-	p.out.Reset()
-	n.typed = args[0]
-	n.asking, n.stores, n.plain, n.pushes, n.blocked, n.unchanged = p, n.stores[:0], plainSet{}, nil, false, false
-	n.redis.Server().Dispatch(p.conn, args)
-	p.conn.Flush()
-	reply = p.out.Bytes()
-	if bytes.HasPrefix(reply, []byte(unknownCommand)) {
-		return []byte(n.unknown(args[1:])), nil
-	}
-	if bytes.HasPrefix(reply, []byte("-")) && !composed(command) {
-		n.stores = n.stores[:0]
-	}
-	switch {
-	case readOnly(command), n.unchanged && command != "EXEC": // a transaction may have done more than its last script
-		return reply, nil
-	case !short:
-		return reply, n.changed(now)
-	case n.plain.is && string(reply) == "+OK\r\n":
-		return reply, n.changedTo(now, n.settled(key), true)
-	case n.plain.is && string(reply) == "$-1\r\n", command == "SETNX" && string(reply) == ":0\r\n":
-		return reply, nil
-	}
-	n.giveGrace()
-	s, is := n.look(key)
-	return reply, n.changedTo(now, s, is)
 }
 
 // shortcut recognises the commonest commands that change at most one key and don't depend on
