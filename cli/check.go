@@ -81,7 +81,7 @@ func (x *checking) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if len(files) == 1 {
-		return x.one(cmd, files[0], tryout.Listed{})
+		return x.one(cmd, files[0], nil)
 	}
 	came, listed := map[int]int{}, tryout.Listed{}
 	worst := exitOK

@@ -456,12 +456,14 @@ func (w *World) living(name string) (*client, error) {
 }
 
 func (w *World) node(name string) (*redis.Node, error) {
+	var names []string
 	for _, n := range w.nodes {
 		if n.Name == name {
 			return n, nil
 		}
+		names = append(names, n.Name)
 	}
-	return nil, fmt.Errorf("there is no node %q", name)
+	return nil, fmt.Errorf("there is no node %q, only %s", name, trace.List(names))
 }
 
 // executed returns the nth of a client's requests, counted back from the one that was executed

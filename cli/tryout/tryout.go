@@ -22,7 +22,7 @@ import (
 	"lockstep/strategies"
 )
 
-// Check checks a file, one of several of which the same is listed once. It reports whether nothing is to be mended.
+// Check checks a file, one of several of which the same is listed once, or with nil the only one. It reports whether nothing is to be mended.
 type Check func(out io.Writer, path string, listed Listed) (inOrder bool, err error)
 
 // faults are what has to be mended in a file: a run of it that comes out otherwise than it says, or that isn't the run that it describes.
@@ -34,8 +34,8 @@ type faults struct {
 
 func (f *faults) add(o faults) { f.unmet, f.marked = f.unmet+o.unmet, f.marked+o.marked }
 
-// String counts them in a line, and is empty if there are none.
-func (f faults) String() string {
+// closing counts them in a line. If there are none it says so of the only file; several are counted at their end.
+func (f faults) closing(only bool) string {
 	var parts []string
 	if f.unmet > 0 {
 		parts = append(parts, plural(f.unmet, "verdict")+" not as expected")
@@ -43,7 +43,11 @@ func (f faults) String() string {
 	if f.marked > 0 {
 		parts = append(parts, plural(f.marked, "line")+" marked !!")
 	}
-	if parts == nil {
+	switch {
+	case parts != nil:
+	case only:
+		return "Nothing to mend.\n"
+	default:
 		return ""
 	}
 	return plural(f.unmet+f.marked, "thing") + " to mend: " + strings.Join(parts, ", ") + "\n"
@@ -144,6 +148,10 @@ func Playlist(out io.Writer, path string, listed Listed) (inOrder bool, err erro
 	if err != nil {
 		return false, err
 	}
+	only := listed == nil
+	if only {
+		listed = Listed{}
+	}
 	title := ""
 	if list.Title != "" {
 		title = fmt.Sprintf("%q, ", list.Title)
@@ -163,11 +171,11 @@ func Playlist(out io.Writer, path string, listed Listed) (inOrder bool, err erro
 		before[s.Scenario.Name] = append(before[s.Scenario.Name], c.questions...)
 		asked, moves = append(asked, c.asked...), append(moves, c.moved...)
 		words = append(words, c.words...)
-		if c.wrong.unmet > 0 {
+		if c.wrong.unmet > 0 && !c.unmade {
 			said += fmt.Sprintf("    lockstep check %s prints the lines that expect what came\n", s.Scenario.Name)
 		}
 	}
-	_, err = io.WriteString(out, said+notes(advise(asked), "  ")+elsewhere(moves)+compared(words, listed)+wrong.String())
+	_, err = io.WriteString(out, said+notes(advise(asked), "  ")+elsewhere(moves)+compared(words, listed)+wrong.closing(only))
 	return wrong == faults{}, err
 }
 
@@ -178,6 +186,10 @@ func Script(out io.Writer, name string, listed Listed) (inOrder bool, err error)
 	if err != nil {
 		return false, err
 	}
+	only := listed == nil
+	if only {
+		listed = Listed{}
+	}
 	text, wrong := "", faults{}
 	for _, s := range append([]*scenarios.Scenario{s}, s.Variants()...) {
 		said, of, err := try(s, listed)
@@ -187,7 +199,7 @@ func Script(out io.Writer, name string, listed Listed) (inOrder bool, err error)
 		text += said
 		wrong.add(of)
 	}
-	_, err = io.WriteString(out, text+wrong.String())
+	_, err = io.WriteString(out, text+wrong.closing(only))
 	return wrong == faults{}, err
 }
 
@@ -198,6 +210,7 @@ func try(s *scenarios.Scenario, listed Listed) (text string, wrong faults, err e
 	var moves []moved
 	var words []passage
 	var all []entry
+	unmade := false
 	for _, name := range scenarios.StrategyNames() {
 		if _, stated := s.Expect(name); !stated {
 			continue
@@ -212,6 +225,7 @@ func try(s *scenarios.Scenario, listed Listed) (text string, wrong faults, err e
 		}
 		text, all = text+c.text, append(all, entryOf(s, name, c.verdict))
 		wrong.add(c.wrong)
+		unmade = unmade || c.unmade
 		asked, moves = append(asked, c.asked...), append(moves, c.moved...)
 		words = append(words, c.words...)
 	}
@@ -222,7 +236,7 @@ func try(s *scenarios.Scenario, listed Listed) (text string, wrong faults, err e
 			text += toPaste(s, "To expect what comes of two locks, add", "", lines)
 		}
 	}
-	if wrong.unmet > 0 {
+	if wrong.unmet > 0 && !unmade { // what came without the fault is nothing to expect
 		text += toPaste(s, "If what came is right, put this in the place of its \"expect\"", reread(all), expectation(all))
 	}
 	return text, wrong, nil
@@ -242,6 +256,7 @@ type outcome struct {
 	wrong   faults
 	verdict trace.Verdict
 	moved   []moved   // the questions in it, with those that are asked elsewhere than they stand
+	unmade  bool      // a fault of the script: the run is of none that its author meant
 	asked   []late    // the questions in it of which its author has to hear
 	words   []passage // of the script, with what happens after them
 
@@ -269,7 +284,7 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string, settled [
 		return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict), wrong: wrong}, nil
 	}
 	var lines []string
-	warnings, held := "", false
+	warnings, held, unmade := "", false, false
 	for i := range t.Notes {
 		n := &t.Notes[i]
 		if n.Kind != trace.NoteMissed {
@@ -279,12 +294,13 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string, settled [
 		if n.About != trace.Setup {
 			text = fmt.Sprintf("at %s: %s", trace.Brief(n.At), text)
 		}
-		if n.About == "refused" {
-			text += " That is no error: it is what this lock does here."
+		if n.About == "refused" && !unmade {
+			text += " The script is in order there: it is what this lock does here."
 		}
 		why := n.About == "wait" && len(t.Violations) > 0 // a run that is to praise a lock may be spoilt by that, in front of a class
 		if n.About == trace.Unmade {
-			text = strings.TrimSuffix(text, ".") + fmt.Sprintf(". So this run says nothing of %s under that fault: leave the lock out here, or give it a script with a fault that it has.", st.Name)
+			unmade = true
+			text = strings.TrimSuffix(text, ".") + fmt.Sprintf(". So this run says nothing of %s under that fault: mend the step, leave the lock out here, or give it a script with a fault that it has.", st.Name)
 		}
 		if held = held || why; why || n.About == trace.Unmade {
 			wrong.marked++
@@ -298,16 +314,14 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string, settled [
 		warnings += "    !! " + text + "\n"
 	}
 	lines = append(lines, slices.DeleteFunc([]string{unsaid(t), withstood(s, t)}, func(text string) bool { return text == "" })...)
-	lines = append(lines, toldEarly(s, t)...)
-	lines = append(lines, moments(s, t)...)
-	lines = append(lines, idleCrashes(t)...)
+	lines = slices.Concat(lines, toldEarly(s, t), moments(s, t), idleCrashes(t))
 	if steps := t.Missed(); steps > 0 { // an ok of a run in which the fault did not happen is no praise
 		verdict += fmt.Sprintf("; but %d of the script's steps did not do what the script asks for", steps)
 	}
 	if held {
 		verdict += "; but a step of the script may be why, and not the lock"
 	}
-	return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict) + warnings + notes(lines, "    "), wrong: wrong, verdict: t.Verdict(), asked: lates(s, t), moved: movedOf(s, t, settled), words: passages(s, t), questions: ofScript(t)}, nil
+	return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict) + warnings + notes(lines, "    "), wrong: wrong, verdict: t.Verdict(), unmade: unmade, asked: lates(s, t), moved: movedOf(s, t, settled), words: passages(s, t), questions: ofScript(t)}, nil
 }
 
 // withstood says of a lock that has broken nothing where else it does: see [scenarios.Scenario.Elsewhere].
