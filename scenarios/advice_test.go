@@ -678,7 +678,7 @@ func TestCounterIsNoBetterThanItsServer(t *testing.T) {
 		}
 		alike := fmt.Sprintf("both carry number %d, so the resource can't tell them apart", fences[0])
 		for _, v := range run.Violations {
-			if late := strings.Contains(v.Text, "has already been there"); late && strings.HasSuffix(v.Text, alike) != (fences[0] == fences[1]) {
+			if late := strings.Contains(v.Text, " has already "); late && strings.HasSuffix(v.Text, alike) != (fences[0] == fences[1]) {
 				t.Errorf("%s: A and B get %v, and it is said that %q", scenario, fences, v.Text)
 			}
 		}

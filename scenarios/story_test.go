@@ -122,7 +122,7 @@ func TestEachForeignReleaseIsTold(t *testing.T) {
 			continue
 		}
 		said := tl.Said(b.Pos)
-		if len(said) == 0 || told[said[0].Index] || !strings.Contains(said[0].Text, "releases") || tl.When(b.Pos)-said[0].At > tl.TTL/50 {
+		if len(said) == 0 || told[said[0].Index] || !strings.Contains(said[0].Text, "begins its release") || tl.When(b.Pos)-said[0].At > tl.TTL/50 {
 			t.Errorf("beside %q at %v stand %+v", b.Text, tl.When(b.Pos), said)
 			continue
 		}

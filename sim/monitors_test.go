@@ -286,7 +286,7 @@ func TestLostUpdate(t *testing.T) {
 	}
 
 	// A write that comes too late destroys the update of who has read and written since its own read.
-	for read, want := range map[bool]string{true: "has already been there: B's update is lost", false: "has already been there"} {
+	for read, want := range map[bool]string{true: "who got the lock later, has already read: B's update is lost", false: "who got the lock later, has already read"} {
 		h := newHand(t, "setpx-lua").holds("A", 10*sec)
 		if read {
 			h.accesses("A", trace.KindRead)

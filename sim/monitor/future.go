@@ -115,7 +115,7 @@ func (m *Monitor) relief(e *trace.Event) {
 	}
 	text := fmt.Sprintf("what %s left behind kept %s out for %s, counted from the first refusal after %s", m.name(b.by.Client), m.keptOut(), trace.Duration(e.At-b.since), b.after)
 	if c := &m.s.Clients[b.by.Client]; !c.Hung || c.Crashed {
-		text += ", though nobody alive held the lock"
+		text += ", though " + m.nobody() + " held the lock"
 	}
 	m.report(e.At, trace.BD, text, b.written, b.refused, e.Seq)
 	b.open = false
@@ -134,7 +134,17 @@ func (m *Monitor) unheld() string {
 	if c := m.blocked.by.Client; m.s.Clients[c].Hung && !m.s.Clients[c].Crashed {
 		return m.name(c) + "'s main thread has stopped"
 	}
-	return "nobody alive holds the lock"
+	return m.nobody() + " holds the lock"
+}
+
+// nobody says who holds the lock of those that could: a client that has crashed may have been its last holder.
+func (m *Monitor) nobody() string {
+	for i := range m.s.Clients {
+		if m.s.Clients[i].Crashed {
+			return "nobody alive"
+		}
+	}
+	return "nobody"
 }
 
 // without counts the nodes that are up, and those of them that don't hold an

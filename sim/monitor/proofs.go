@@ -62,11 +62,14 @@ func (m *Monitor) proveStaleWrite(e trace.Event, with Clients) {
 		mine := t.By.Client == e.Client
 		switch {
 		case !update && !mine && t.Granter > granter:
-			newer := "who got the lock later"
+			newer, how := "who got the lock later", "read"
+			if t.Write {
+				how = "written"
+			}
 			if mine := m.s.Clients[e.Client].Lease.Granted; t.Seq < mine || m.s.Clients[t.By.Client].Lease.Granted < mine { // the older grant may be the last that its client was told of
 				newer = "whose record was stored later"
 			}
-			m.report(e.At, trace.SW, fmt.Sprintf("%s writes although %s, %s, has already been there%s", m.name(e.Client), m.name(t.By.Client), newer, m.because(m.destroyed(e), m.sameNumber(e, t))), append(m.touchedBy(i), e.Seq)...)
+			m.report(e.At, trace.SW, fmt.Sprintf("%s writes although %s, %s, has already %s%s", m.name(e.Client), m.name(t.By.Client), newer, how, m.because(m.destroyed(e), m.sameNumber(e, t))), append(m.touchedBy(i), e.Seq)...)
 			return
 		case mine && !t.Write && t.By.N == e.Acq:
 			read, lost = t.Seq, nil

@@ -165,7 +165,7 @@ func (t *Trace) harmless() (facts []string) {
 		return append(facts, "nobody was paused")
 	}
 	if t.TTL > 0 && longest < t.TTL {
-		return append(facts, fmt.Sprintf("the longest pause, %s's, took %s of a lease of %s", who, Brief(longest), Brief(t.TTL)))
+		return append(facts, fmt.Sprintf("%s stood still longest, for %s of a lease of %s", who, Brief(longest), Brief(t.TTL)))
 	}
 	return facts
 }

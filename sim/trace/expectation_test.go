@@ -19,7 +19,7 @@ func TestMissingViolationIsExplained(t *testing.T) {
 		want     string
 	}{
 		{"DG", []Event{at(0, KindGranted, 0), at(1, KindRelease, 0)}, "; in this run " + none + ", and nobody was paused"},
-		{"DG", []Event{at(0, KindGranted, 0), at(1, KindPause, 0), at(4, KindResume, 0), at(5, KindRelease, 0)}, none + ", and the longest pause, A's, took 3s of a lease of 10s"},
+		{"DG", []Event{at(0, KindGranted, 0), at(1, KindPause, 0), at(4, KindResume, 0), at(5, KindRelease, 0)}, none + ", and A stood still longest, for 3s of a lease of 10s"},
 		{"DG", []Event{at(0, KindGranted, 0), at(0, KindPause, 1), at(20, KindRelease, 0)}, "; in this run " + none},
 		{"DG", []Event{at(0, KindGranted, 0), at(10, KindLapse, 0)}, "the verdict is ok"},
 		{"DG", []Event{at(0, KindGranted, 0), at(1, KindRelease, 0), at(2, KindGranted, 2), at(12, KindLapse, 2)}, none + ", and nobody was paused"},

@@ -45,7 +45,7 @@ func TestGoalReachedStaysInSight(t *testing.T) {
 		a.Press("down")
 	}
 	last := -1
-	for _, want := range []string{"!! Nobody alive holds the lock", "A got no further than this line (setnx_expire.go:43):", "Another lock, naive-del (SET NX PX with a unique token, DEL", "A client that hears nothing", "You made 5 moves, as few as the best found.", "Enter goes on to level 4",
+	for _, want := range []string{"!! Nobody holds the lock", "A got no further than this line (setnx_expire.go:43):", "Another lock, naive-del (SET NX PX with a unique token, DEL", "A client that hears nothing", "You made 5 moves, as few as the best found.", "Enter goes on to level 4",
 		"You matched the best found: 5 moves", "1 fault. Hints", "The same moves with"} {
 		at := strings.Index(read, want)
 		if at < last {
@@ -79,7 +79,7 @@ func TestWinIsExplainedBesideTheNews(t *testing.T) {
 		win(t, a, s)
 		rows := strings.Split(a.View(), "\n")
 		at := slices.IndexFunc(rows, func(l string) bool { return strings.Contains(l, "✓ GOAL REACHED!") })
-		if at < 0 || at > 5 || !strings.Contains(rows[at+1], "!! Nobody alive holds the lock") || !strings.Contains(strings.Join(rows[at:at+9], "\n"), "A client that hears nothing gives up") {
+		if at < 0 || at > 5 || !strings.Contains(rows[at+1], "!! Nobody holds the lock") || !strings.Contains(strings.Join(rows[at:at+9], "\n"), "A client that hears nothing gives up") {
 			t.Errorf("%v: the news is in row %d, and what broke or the lesson not below it:\n%s", size, at, strings.Join(rows, "\n"))
 		}
 		if a.Press("down down down"); !strings.Contains(tuitest.Unwrapped(a.View()), "Not asked for here: your moves also led to a false refusal (FN)") {

@@ -16,7 +16,7 @@ import (
 // hold the lock; and no name of a failure makes room for who doesn't.
 func TestDamageIsSaid(t *testing.T) {
 	for _, c := range []struct{ lock, scenario, want string }{
-		{"setpx-lua", "pause-past-ttl", " !! STALE WRITE !!  A writes although B, who got the lock later, has been there."},
+		{"setpx-lua", "pause-past-ttl", " !! STALE WRITE !!  A writes although B, who got the lock later, has read."},
 		{"setnx", "crash-holding", " !! PERMANENT DEADLOCK !!  Redis keeps dead A's record."},
 	} {
 		run := timeline.New(tuitest.RealRun(t, c.lock, c.scenario))

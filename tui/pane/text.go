@@ -165,7 +165,7 @@ func happening(b *timeline.Breach, room int) string {
 		said = what + "."
 	}
 	if draw.Width(said) > room {
-		said = strings.Replace(said, " has already been there", " has been there", 1)
+		said = strings.Replace(said, " has already ", " has ", 1)
 	}
 	return said
 }

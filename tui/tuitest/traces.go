@@ -172,7 +172,7 @@ var pause = sync.OnceValue(func() *trace.Trace {
 	s.at += 600 * time.Millisecond
 	s.Add(trace.KindResume, 0, trace.None, by(s.at-502*time.Millisecond))
 	write := s.Add(trace.KindWrite, 0, trace.None, Value(1, 1))
-	s.broken(trace.SW, "A writes although B, who got the lock later, has already been there", read, write)
+	s.broken(trace.SW, "A writes although B, who got the lock later, has already read", read, write)
 	s.Add(trace.KindLeave, 0, trace.None)
 	s.release(0, "tokA", false)
 	s.Add(trace.KindDone, 0, trace.None)
