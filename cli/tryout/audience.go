@@ -132,11 +132,8 @@ func movedOf(s *scenarios.Scenario, t *trace.Trace, settled []timeline.Question)
 		m := moved{where: s.NoteAt(n.Index), lock: t.Strategy}
 		if at := slices.IndexFunc(asks.All(), func(q timeline.Question) bool { return q.Note == n.Index }); at >= 0 {
 			q := asks.All()[at]
-			if before := overtaking(asks, &q); before != nil || early(run, &q) || overtakes(asks, &q) {
-				m.asked, m.answered = fmt.Sprintf("slide %d", slideOf(asks, &q)), answerOf(&q)
-				if before != nil {
-					m.asked += ", after " + s.NoteAt(before.Note)
-				}
+			if how, is := displaced(s, run, asks, &q); is {
+				m.asked, m.answered = fmt.Sprintf("slide %d%s", slideOf(asks, &q), how), answerOf(&q)
 			}
 		}
 		all = append(all, m)
@@ -144,13 +141,32 @@ func movedOf(s *scenarios.Scenario, t *trace.Trace, settled []timeline.Question)
 	return all
 }
 
-// early reports whether a question is asked before words above it or, one for the verdict, before steps, or of an earlier instant.
-func early(run *timeline.Timeline, q *timeline.Question) bool {
-	return slices.ContainsFunc(run.Notes, func(n trace.Note) bool {
-		says, verdict := n.Kind == trace.NoteSay && n.Index < q.Note, n.Index == q.Note && n.About == "verdict"
-		otherwise := n.Kind == trace.NoteAsk && n.Index == q.Note && q.Moment > 0 && n.At != q.Moment
-		return (says || verdict) && run.Before(n.Seq) > q.Pos || otherwise
-	})
+// displaced reports whether a question is asked after one that stands below it, before one or words that stand above it or, one for the verdict,
+// before steps; or of another instant than that of its place, which is told with the answer.
+func displaced(s *scenarios.Scenario, run *timeline.Timeline, asks *quiz.Quiz, q *timeline.Question) (how string, is bool) {
+	line := func(note int) string {
+		at := s.NoteAt(note)
+		return "line " + at[strings.LastIndex(at, ":")+1:]
+	}
+	if below := overtaking(asks, q); below != nil {
+		return ", after the question at " + line(below.Note), true
+	}
+	otherwise := false
+	for _, n := range run.Notes {
+		later := run.Before(n.Seq) > q.Pos
+		switch {
+		case later && n.Kind == trace.NoteSay && n.Index < q.Note:
+			return ", before the words at " + line(n.Index), true
+		case later && n.Index == q.Note && n.About == "verdict":
+			return ", before the last steps above it", true
+		case n.Kind == trace.NoteAsk && n.Index == q.Note && q.Moment > 0 && n.At != q.Moment:
+			otherwise = true
+		}
+	}
+	if above := slices.IndexFunc(asks.All(), func(o timeline.Question) bool { return o.Note < q.Note && o.Pos > q.Pos }); above >= 0 {
+		return ", before the question at " + line(asks.All()[above].Note), true
+	}
+	return "", otherwise
 }
 
 // overtaking is the first question that stands below another one and is asked before it, or nil.
@@ -160,11 +176,6 @@ func overtaking(asks *quiz.Quiz, q *timeline.Question) *timeline.Question {
 		return &all[at]
 	}
 	return nil
-}
-
-// overtakes reports whether a question is asked before one that stands above it.
-func overtakes(asks *quiz.Quiz, q *timeline.Question) bool {
-	return slices.ContainsFunc(asks.All(), func(o timeline.Question) bool { return o.Note < q.Note && o.Pos > q.Pos })
 }
 
 // slideOf is the slide on which a question is asked.
@@ -205,7 +216,7 @@ func elsewhere(all []moved) (text string) {
 	if text == "" {
 		return ""
 	}
-	return "  for your information, these questions are asked before words that stand above them, in another order or of another instant, as the screen would tell their answers there:\n" + text
+	return "  for your information, these questions are asked elsewhere than they stand, as the screen there would tell their answers:\n" + text
 }
 
 // saying is something that is said of locks.

@@ -16,6 +16,7 @@ import (
 	"lockstep/tui/draw"
 	"lockstep/tui/picker"
 	"lockstep/tui/player"
+	"lockstep/tui/quiz"
 	"lockstep/tui/screen"
 )
 
@@ -40,13 +41,13 @@ type Present struct {
 	led       bool // the keys that go on and back have led here: the stop before was on the screen
 	titled    bool // the last frame had the title where the diagram is else
 
-	seen    map[int]trace.Verdict       // by the showings that were run, what they have shown
-	settled map[int][]timeline.Question // by the showings that were left, the questions whose answers they have shown
+	seen    map[int]trace.Verdict // by the showings that were run, what they have shown
+	quizzes map[int]*quiz.Quiz    // by the showings that were left, with what the room has said in them
 }
 
 // New presents a playlist from its beginning. It has at least one showing, and the library has all of them.
 func New(app *screen.App, list scenarios.Playlist) *Present {
-	p := &Present{title: list.Title, showings: list.Showings, teaching: app.Teaching, seen: map[int]trace.Verdict{}, settled: map[int][]timeline.Question{}}
+	p := &Present{title: list.Title, showings: list.Showings, teaching: app.Teaching, seen: map[int]trace.Verdict{}, quizzes: map[int]*quiz.Quiz{}}
 	app.Teaching = true
 	p.Player = p.playerOf(app)
 	return p
@@ -57,8 +58,8 @@ func (p *Present) playerOf(app *screen.App) *player.Player {
 	shown := player.New(app, app.Library.Strategy(s.Strategy.Name), scenarioOf(app.Library, s))
 	shown.Measure, shown.OwnQuestions, shown.Scrolls, shown.Untold, shown.Rehearsing = longestTold, true, true, true, p.rehearses
 	for at := range p.at {
-		if p.showings[at].Scenario.Name == s.Scenario.Name {
-			shown.Settled = append(shown.Settled, p.settled[at]...)
+		if left := p.quizzes[at]; left != nil && p.showings[at].Scenario.Name == s.Scenario.Name {
+			shown.Settled = append(shown.Settled, left.Settled()...)
 		}
 	}
 	return shown
@@ -85,6 +86,9 @@ func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 		}
 		had := p.Run
 		cmd, out := p.Player.Update(msg)
+		if left := p.quizzes[p.at]; left != nil && had == nil && p.Run != nil { // it has been here before
+			p.Quiz().Resume(left, p.Pos, p.Pos)
+		}
 		if p.Run != had {
 			cmd, p.led = tea.Batch(cmd, p.note(had != nil)), p.backward
 		}
@@ -256,7 +260,7 @@ func (p *Present) goBack() tea.Cmd {
 
 func (p *Present) show(at int) tea.Cmd {
 	if p.Run != nil {
-		p.settled[p.at] = p.Quiz().Settled()
+		p.quizzes[p.at] = p.Quiz()
 	}
 	p.at, p.backward = at, false
 	p.Player = p.playerOf(p.App)

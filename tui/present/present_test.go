@@ -944,6 +944,34 @@ func TestUnmadeFaultIsTold(t *testing.T) {
 	}
 }
 
+// What a class has said and passed in a run stays when it comes back from the next one.
+func TestReturnKeepsTheAnswers(t *testing.T) {
+	a, p := openOwn(t, twoQuestions, "setpx-lua", "setnx")
+	a.PressUntil("enter", "Question 1 of 2 here.")
+	a.Press("1")
+	a.PressUntil("enter", "Question 2 of 2 here.")
+	a.Press("2")
+	asked := p.Pos
+	for p.at == 0 {
+		a.Press("enter")
+	}
+	a.Press("pgup")
+	if p.at != 0 || p.Pos != p.Run.Last() {
+		t.Fatalf("run %d at %d:\n%s", p.at, p.Pos, a.View())
+	}
+	told := false
+	for p.Pos > asked {
+		told = told || strings.Contains(tuitest.Unwrapped(a.View()), "You said: ")
+		if v := a.View(); strings.Contains(v, "Question passed") || strings.Contains(v, " predict") {
+			t.Errorf("what was said is forgotten:\n%s", v)
+		}
+		a.Press("pgup")
+	}
+	if v := tuitest.Unwrapped(a.View()); !told || !strings.Contains(v, "You say: ") {
+		t.Errorf("the answers are told: %v; at the question:\n%s", told, a.View())
+	}
+}
+
 // What a class has said, and which of two questions at one instant it has come to, stay where a script's words change.
 func TestChangedFileKeepsTheAnswers(t *testing.T) {
 	a, p := openOwn(t, twoQuestions, "setpx-lua")

@@ -69,9 +69,15 @@ func (z *Quiz) AwaitsVerdict(pos int) bool {
 	return slices.ContainsFunc(z.all, func(q timeline.Question) bool { return q.ForVerdict() && q.Pos <= pos && z.seen < q.Until })
 }
 
-// Resume takes over what a reader has said, passed and seen in another version of the run: of the questions that are the same, and at a position
-// that is the same place as one there.
+// Resume takes over what a reader has said, passed and seen in the run before, or in another version of it: of the questions that are the same,
+// and at a position that is the same place as one there.
 func (z *Quiz) Resume(old *Quiz, was, pos int) {
+	if z.run.Last() == old.run.Last() && slices.EqualFunc(z.all, old.all, func(q, o timeline.Question) bool {
+		return idOf(&q) == idOf(&o) && q.Until == o.Until && q.Text == o.Text && q.Then == o.Then && slices.Equal(q.Choices, o.Choices)
+	}) {
+		z.guesses, z.on, z.turns, z.behind, z.seen = old.guesses, old.on, old.turns, old.behind, max(z.seen, old.seen)
+		return
+	}
 	taken := map[int]bool{}
 	for i := range z.all {
 		q := &z.all[i]
