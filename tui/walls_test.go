@@ -30,7 +30,7 @@ var walls = map[string]string{
 	"game":    "adviser code debrief deeds draw layout levels pane picker player progress screen tried views",
 	"tried":   "draw",
 	"live":    "draw pane",
-	"present": "draw facts pane picker player screen",
+	"present": "draw facts pane picker player quiz screen",
 	"tuitest": "draw progress screen",
 }
 

@@ -86,15 +86,11 @@ func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 		}
 		had := p.Run
 		cmd, out := p.Player.Update(msg)
-		if left := p.quizzes[p.at]; left != nil && had == nil && p.Run != nil { // it has been here before
-			p.Quiz().Resume(left, p.Pos, p.Pos)
-		}
 		if p.Run != had {
 			cmd, p.led = tea.Batch(cmd, p.note(had != nil)), p.backward
 		}
-		if p.backward && had == nil && p.Run != nil {
-			p.backward = false
-			p.Adjust(tea.KeyMsg{Type: tea.KeyEnd})
+		if had == nil && p.Run != nil {
+			p.returned()
 		}
 		return cmd, out
 	}
@@ -139,6 +135,17 @@ func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 		p.led = p.led && p.Pos == was
 	}
 	return nil, screen.Outcome{}
+}
+
+// returned takes up what the room has said in a run in which it has been before, and goes to its end for who comes from the run after it.
+func (p *Present) returned() {
+	if left := p.quizzes[p.at]; left != nil {
+		p.Quiz().Resume(left, p.Pos, p.Pos)
+	}
+	if p.backward {
+		p.backward = false
+		p.Adjust(tea.KeyMsg{Type: tea.KeyEnd})
+	}
 }
 
 // leave goes back to the diagram or closes the presentation, about which it asks first in the middle of a playlist, unless it has: a
