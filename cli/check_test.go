@@ -692,7 +692,7 @@ expect:
 	}
 	out, errs, code := run(t, "", "check", script)
 	for _, want := range []string{
-		":11: this question is open until 30.001s, and the bounded blocking (BD) at 10.002s may tell its answer: leave the moment out of its text",
+		":11: this question is open until 30.001s, and the bounded blocking (BD) at 10.002s, a whole lease before, may tell its answer: see whether it does",
 	} {
 		if strings.Count(out, script+want) != 1 || code != exitOK {
 			t.Errorf("no %q, or several, in\n%s%s", want, out, errs)

@@ -31,7 +31,7 @@ type Question struct {
 	Said    int           // of one of the script's: the position of its words, or that of an answer after them
 	At      time.Duration // of one of the script's: the instant of that
 	Moment  time.Duration // of one of the script's, not about the verdict: the instant with which its text begins
-	Tells   string        // of one of the script's that says itself of which moment it is: what happens before that, and may tell its answer
+	Tells   string        // of one of the script's that keeps its own moment: what happens before that and may tell its answer, and what to do
 	Of      *trace.Event  // the command that its text names, of the moment after which it is asked, or nil
 
 	about string // of one of the script's: as its note has it; of one for the worst: verdict
@@ -104,13 +104,13 @@ func (q *Question) Dated() string {
 	return namesTime.FindString(q.Then)
 }
 
-// TellsEarly says, for the author of a script, that what happens while a question is open may tell its answer, as its words keep it to
+// TellsEarly says, for the author of a script, that what happens while a question is open may tell its answer, as its words, or a lease in between, keep it to
 // its own moment; and what to do. It is empty for any other question.
 func (q *Question) TellsEarly() string {
 	if q.Tells == "" {
 		return ""
 	}
-	return fmt.Sprintf("this question is open until %s, and %s may tell its answer: leave the moment out of its text, and it is asked of that instant", trace.Brief(q.Moment), q.Tells)
+	return fmt.Sprintf("this question is open until %s, and %s", trace.Brief(q.Moment), q.Tells)
 }
 
 // SettledBy reports whether a question of another run is the same one and has the same answer.
@@ -381,29 +381,36 @@ func (t *Timeline) damage() *Breach {
 	return nil
 }
 
-// shownBefore is the position of the first violation or refusal before a question's own words, where one key stops and the
-// holders, or records, are the same; or that of these words.
-func (q *quiz) shownBefore(asked *Question, record bool) int {
+// shownBefore are the positions of the first violation or refusal before a question's own words, where one key stops and the
+// holders, or records, are the same: of the first one, and of the first in the last lease before these words; or that of the words. What held
+// a whole lease before may have ended, and a question is whether it has.
+func (q *quiz) shownBefore(asked *Question, record bool) (first, recent int) {
 	answer := holders(q.Timeline, q.StateAt(asked.Said), record)
+	first = asked.Said
 	for pos := asked.Pos + 1; pos < asked.Said; pos++ {
-		if _, fresh := q.Breached(pos); (len(fresh) > 0 || q.Refusal(pos) != "") && holders(q.Timeline, q.StateAt(pos), record) == answer {
-			return pos
+		if _, fresh := q.Breached(pos); len(fresh) == 0 && q.Refusal(pos) == "" || holders(q.Timeline, q.StateAt(pos), record) != answer {
+			continue
+		}
+		first = min(first, pos)
+		if asked.At-q.When(pos) < q.TTL {
+			return first, pos
 		}
 	}
-	return asked.Said
+	return first, asked.Said
 }
 
-// answerEarly has a question answered where a violation or a refusal before its own moment shows the answer; one whose words say of which moment
-// it is stays with that, unless that is the very instant.
+// answerEarly has a question answered where a violation or a refusal shortly before its own moment shows the answer; one whose words say of which
+// moment it is stays with that, unless that is the very instant.
 func (q *quiz) answerEarly(asked *Question, record bool) {
-	switch at := q.shownBefore(asked, record); {
-	case at == asked.Said:
-	case q.When(at) == asked.At:
+	switch first, at := q.shownBefore(asked, record); {
+	case at != asked.Said && q.When(at) == asked.At:
 		asked.Until = at
-	case asked.Dated() != "" || namesMoment.MatchString(asked.Then):
-		asked.Tells = q.giveaway(at)
-	default:
+	case at != asked.Said && (asked.Dated() != "" || namesMoment.MatchString(asked.Then)):
+		asked.Tells = q.giveaway(at) + " may tell its answer: leave the moment out of its text, and it is asked of that instant"
+	case at != asked.Said:
 		asked.Until = at
+	case first != asked.Said:
+		asked.Tells = q.giveaway(first) + ", a whole lease before, may tell its answer: see whether it does"
 	}
 }
 

@@ -159,9 +159,10 @@ func TestQuestionForTheRecordNamesTheCommand(t *testing.T) {
 	}
 }
 
-// A question that names its instant itself is asked, and answered, of that and without another one; any other of that at which its answer shows.
+// A question that names its instant itself is asked, and answered, of that and without another one; any other of that at which its answer shows,
+// unless a whole lease goes by in between: whether it has ended something is then the question.
 func TestQuestionThatNamesItsInstant(t *testing.T) {
-	const lost = "title: Lost\nsetup:\n  clients: {A: , B: {insist: 2s}}\n  retry: {tries: 1}\nscript:\n  - say: A asks.\n  - run: A\n    to: after acquire first\n  - drop: {reply: A}\n  - run: A\n  - wait: 60s\n" +
+	const lost = "title: Lost\nsetup:\n  clients: {A: , B: {insist: 2s}}\n  retry: {tries: 1}\n  ttl: %s\nscript:\n  - say: A asks.\n  - run: A\n    to: after acquire first\n  - drop: {reply: A}\n  - run: A\n  - wait: 60s\n" +
 		"  - ask: %s\n    answer: record\n  - say: B comes.\n"
 	for asked, want := range map[string]string{
 		"Whose record is it when B comes at 63s?":         "Whose record is it when B comes at 63s?",
@@ -171,9 +172,13 @@ func TestQuestionThatNamesItsInstant(t *testing.T) {
 		"Whose record is it?":                             "Later, at 3s: Whose record is it?",
 		"After how many minutes does B come, at 60 s or?": "After how many minutes does B come, at 60 s or?",
 	} {
-		q := runOf(t, "setnx", fmt.Sprintf(lost, asked)).Questions()[0]
+		q := runOf(t, "setnx", fmt.Sprintf(lost, "2m", asked)).Questions()[0]
 		if got := q.Worded(q.Text, 0); got != want || (q.TellsEarly() != "") != (got == q.Then) {
 			t.Errorf("%q, with the note %q", got, q.TellsEarly())
+		}
+		q, want = runOf(t, "setnx", fmt.Sprintf(lost, "10s", asked)).Questions()[0], strings.Replace(want, "at 3s", "at 63s", 1)
+		if got := q.Worded(q.Text, 0); got != want || !strings.HasSuffix(q.TellsEarly(), "the false refusal (FN) at 3s, a whole lease before, may tell its answer: see whether it does") {
+			t.Errorf("after a lease: %q, with the note %q", got, q.TellsEarly())
 		}
 	}
 }

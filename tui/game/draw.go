@@ -385,8 +385,15 @@ func (s *Game) heads(width int) (rows []draw.Line) {
 func (s *Game) doing(client, room int) string {
 	st := &s.State.Clients[client]
 	text := st.Doing() + draw.Either(st.Stopped, s.inVain(client), "")
-	if st.Pending != nil && !st.Paused && s.Pos == s.Run.Last() && s.next[client].due > 0 {
-		text = "waits for a reply, until " + trace.Brief(s.now+s.next[client].due)
+	if st.Pending != nil && !st.Paused && s.Pos == s.Run.Last() {
+		switch next := &s.next[client]; {
+		case next.due > 0:
+			text = "waits for a reply, until " + trace.Brief(s.now+next.due)
+		case next.does == trace.KindTimeout:
+			text = "has waited for a reply in vain"
+		case next.does == trace.KindReceive:
+			text = "has a reply to read"
+		}
 	}
 	if !st.Lease.Believed || st.Phase == trace.PhaseWork { // who works there thinks so
 		return text

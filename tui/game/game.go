@@ -457,7 +457,7 @@ func (s *Game) Help() screen.Page {
 	p := screen.Page{
 		Title: "your turn",
 		About: "You are the scheduler. The list has every move that can be made now: a client's next command, what can go wrong with it, and the instants at which " +
-			"something happens by itself. While time passes, a client that has begun and could act is paused; where the level allows no pause, time waits for it. The name beside a line of code is the client that stands there. " +
+			"something happens by itself. While time passes, a client that has begun and could act is paused; where the level allows no pause, time waits for it. The name beside a line of code is the client that stands there; before the first move all names are where they will begin. " +
 			"Undo goes back as far as you like. What you have tried stays, also when you quit: redo and the branch keys go there again.",
 		Keys: []key.Binding{screen.As(k.Up, "move above"), screen.As(k.Down, "move below"), screen.As(k.Enter, "make the move"), screen.Bind("1-9", "make that move"),
 			k.Undo, k.Redo, screen.As(k.Previous, "branch before"), screen.As(k.Next, "branch after"), screen.As(k.First, "the beginning"), screen.As(k.Scenario, "the levels"),

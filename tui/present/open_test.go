@@ -67,7 +67,7 @@ func TestRehearsalWithoutNotesFits(t *testing.T) {
 func TestRehearsalTellsOfAQuestionsInstant(t *testing.T) {
 	a, _ := openOwn(t, "title: Own\nsetup:\n  clients: {A: , B: {insist: 2s}}\n  retry: {tries: 1}\nscript:\n  - say: A asks.\n  - run: A\n    to: after acquire first\n  - drop: {reply: A}\n  - run: A\n  - wait: 60s\n"+
 		"  - ask: Whose record is it at 63s?\n    answer: record\n  - say: B comes.\n", "setnx")
-	const note = "~ This question is open until 63s, and the false refusal (FN) at 3s may tell its answer"
+	const note = "~ This question is open until 63s, and the false refusal (FN) at 3s, a whole lease before, may tell its answer"
 	if v := a.View(); !strings.Contains(v, "? Whose record is it at 63s?") || strings.Contains(v, "~ ") {
 		t.Error(v)
 	}
