@@ -260,7 +260,7 @@ func expectKey(t *testing.T, d *advice.Advice, outcome advice.Outcome) {
 	t.Helper()
 	rest := d.Rest(scenarios.Names(), outcome)
 	first, reasons := section(d, rest, outcome, ""), section(d, rest, outcome, "More on this")
-	for want, at := range map[string]int{"What to do: give each payment": 3, "one idempotency key, the same in every retry and every client": 3, "before you ask for the lock": 3, "keeps it as long as a retry can come": 3, "For a balance or a stock the key does nothing": 4, "WHERE version = 7": 4} {
+	for want, at := range map[string]int{"What to do: give each payment": 3, "one idempotency key, the same in every retry and every client": 3, "before you ask for the lock": 3, "keeps it as long as a retry can come": 3, "A balance or a stock needs a check, not a key": 4, "WHERE version = 7": 4} {
 		if !strings.Contains(first[at], want) {
 			t.Errorf("%v: there is no %q in %s", d.Answers, want, first[at])
 		}

@@ -318,7 +318,7 @@ func (a *Advice) causes() []string {
 }
 
 // helps says for what the idempotency key is no good, and what is.
-const helps = "For a balance or a stock the key does nothing: UPDATE ... WHERE version = 7."
+const helps = "A balance or a stock needs a check, not a key: UPDATE ... WHERE version = 7."
 
 // counted is in how many runs a lock fails that isn't enough: the runs that are listed are its own.
 func (a *Advice) counted(rest *Rest, whole bool) string {
@@ -416,12 +416,11 @@ func (q *Question) Either(text func(*Answer) string) string {
 // covered says of a lock that is enough what the runs show on which the recommendation rests.
 func (a *Advice) covered(whole bool) string {
 	accepted := a.accepted()
-	text := "In the runs that your answers call for it shows nothing that they forbid"
+	shown := "nothing that they forbid"
 	if whole {
-		forbidden := slices.DeleteFunc(a.Answers.Forbids(), func(c trace.Code) bool { return slices.Contains(accepted, c) })
-		text += fmt.Sprintf(": no %s", named(forbidden))
+		shown = "no " + named(slices.DeleteFunc(a.Answers.Forbids(), func(c trace.Code) bool { return slices.Contains(accepted, c) }))
 	}
-	text += "."
+	text := "In the runs that your answers call for it shows " + shown + "."
 	allowed := a.allowed()
 	if len(allowed) > 0 {
 		text += " What it does show there, you don't forbid: " + inWords(allowed)
@@ -627,7 +626,7 @@ func (a *Advice) costs(rest *Rest, outcome Outcome) string {
 	if a.Lock.Fences {
 		text += ": the resource refuses a late write, so you need not rule these out"
 		if slices.ContainsFunc(accepted, func(r Run) bool { return slices.Contains(r.Accepted, trace.DG) }) {
-			text += ", nor the double grant (DG) that other runs show"
+			text += ", nor the double grant (DG) to which they lead"
 		}
 		return text + "."
 	}
