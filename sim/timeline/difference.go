@@ -76,7 +76,7 @@ func (al *Alignment) Unlike(step int) (clients []int) {
 const wordLive = 3
 
 // words say how a client stands, the most telling first.
-func (c *Client) words() [7]string {
+func (c *Client) words() [8]string {
 	say := func(is bool, yes, no string) string {
 		if is {
 			return yes
@@ -86,7 +86,7 @@ func (c *Client) words() [7]string {
 	return [...]string{
 		say(c.Crashed, "has crashed", "has not"), say(c.Inside, "is in the critical section", "is not"),
 		say(c.Believed, "believes that it holds the lock", "does not"), say(c.Live, "has a live lease", "has not"),
-		say(c.Hung, "hangs", "does not"), say(c.Held, "is held up", "is not"), say(c.Paused, "is paused", "is not"),
+		say(c.Threw, "was ended by an exception", "was not"), say(c.Hung, "hangs", "does not"), say(c.Held, "is held up", "is not"), say(c.Paused, "is paused", "is not"),
 	}
 }
 

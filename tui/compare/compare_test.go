@@ -160,7 +160,8 @@ func TestDifferencesAreToldInTurn(t *testing.T) {
 	for _, tt := range []struct {
 		scenario string
 		locks    [2]string
-	}{{"late-release", [2]string{"naive-del", "get-then-del"}}, {"late-release", [2]string{"naive-del", "naive-del"}}, {"pause-past-ttl", [2]string{"redlock-hyperf", "redlock"}}} {
+	}{{"late-release", [2]string{"naive-del", "get-then-del"}}, {"late-release", [2]string{"naive-del", "naive-del"}}, {"pause-past-ttl", [2]string{"redlock-hyperf", "redlock"}},
+		{"pause-past-ttl", [2]string{"setpx-lua", "fenced"}}} {
 		m := New(app, screen.CompareMsg{Scenario: lib.Named(tt.scenario), Strategies: [2]int{lib.Strategy(tt.locks[0]), lib.Strategy(tt.locks[1])}})
 		a := tuitest.Open(t, 120, 40, app, m, nil)
 		begins := 0

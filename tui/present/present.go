@@ -323,7 +323,7 @@ func (p *Present) Help() screen.Page {
 	k := &p.Keys
 	return screen.Page{
 		Title: "the presenter",
-		About: "The runs of a playlist, one after another. One key goes on: to words for which there was no row, to the next words, to the answer of a question, to a violation, to an access that the resource refuses, to a release or an extension that fails, and from the end of a run to the next one. " +
+		About: "The runs of a playlist, one after another. One key goes on: to words for which there was no row, to the next words, to the answer of a question, to a violation, to an access that the resource refuses, to a release or an extension that fails before the last words and the last violation are told, and from the end of a run to the next one. " +
 			"At a violation " + k.Evidence.Help().Key + " leads to the events that prove it, one after another; from them " + k.Enter.Help().Key + ", " + k.PageUp.Help().Key + " and " + k.Close.Help().Key + " lead back to the slide, and nowhere else. " +
 			"A script that asks the room itself is asked nothing else. A script of your own is run again when its file changes.",
 		Keys: append([]key.Binding{screen.As(k.Enter, "go on"), screen.As(k.Play, "go on"), screen.As(k.PageDown, "go on"), screen.As(k.Next, "go on"),
