@@ -65,7 +65,7 @@ var glyphWords = []struct{ name, what string }{
 
 // barWords explains the bars, in the order of the legend.
 var barWords = []struct{ class, what string }{
-	{"ls-inside ls-f0 ls-l0", "in the critical section"}, {"ls-paused ls-l0", "paused, or hangs"}, {"ls-held ls-l0", "held up: the script has others act"}, {"ls-b0", "believes, or record stored"},
+	{"ls-inside ls-f0 ls-l0", "in the critical section"}, {"ls-paused ls-l0", "paused, hangs, or failed"}, {"ls-held ls-l0", "held up: the script has others act"}, {"ls-b0", "believes, or record stored"},
 	{"ls-over ls-l0", "believes, though its lease is over"}, {"ls-split", "nobody has enough"}, {"ls-down", "down"}, {"ls-retired", "out of service"},
 }
 

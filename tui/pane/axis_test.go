@@ -8,9 +8,11 @@ import (
 	"time"
 	"unicode"
 
+	"lockstep/scenarios"
 	"lockstep/sim/testenv"
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
+	"lockstep/strategies"
 	"lockstep/tui/draw"
 	"lockstep/tui/tuitest"
 )
@@ -344,6 +346,29 @@ func TestLegendHasWhatIsOnTheScreen(t *testing.T) {
 	d, _ := drawnAt(r, r.Breaches[len(r.Breaches)-1].Pos, 120, th)
 	if _, l, _ := d.Legend(th, 0, 24); !strings.Contains(tuitest.LineText(l), th.Bad+" violation") {
 		t.Errorf("in few columns the legend has %q", tuitest.LineText(l))
+	}
+}
+
+// The glyph of a pause is explained by what stands still on the screen: an exception that has ended a client's work is no pause.
+func TestLegendTellsAnEndFromAPause(t *testing.T) {
+	cells := scenarios.Part(1, func(s *scenarios.Scenario, st strategies.Strategy) bool {
+		return s.Name == "no-finally" && st.Name == "setpx-lua"
+	})
+	th, r := tuitest.PlainTheme(false), timeline.New(cells[0].Trace)
+	said := 0
+	for pos := range r.Moments {
+		d, _ := drawnAt(r, pos, 100, th)
+		_, l, _ := d.Legend(th, 0, 2000)
+		legend := tuitest.LineText(l)
+		if strings.Contains(legend, "paused") {
+			t.Fatalf("position %d: nobody is paused, and the legend says %q", pos, legend)
+		}
+		if strings.Contains(legend, th.Paused+" ended by an exception") {
+			said++
+		}
+	}
+	if said == 0 {
+		t.Error("no legend has it")
 	}
 }
 

@@ -84,8 +84,11 @@ var briefFaults = [][2]string{
 func (d Drawn) signsOf(g *draw.Glyphs) (signs []draw.Sign) {
 	for _, s := range laneSigns(g) {
 		s[1], _, _ = strings.Cut(s[1], ": ")
-		if s[0] == g.Nobody && d.single {
+		switch {
+		case s[0] == g.Nobody && d.single:
 			s[1] = "a record of no client's"
+		case s[0] == g.Paused:
+			s[1] = strings.Join(d.still, "; or ")
 		}
 		if d.signs[s[0]] && s[0] != g.Awake && s[0] != g.Fault && s[0] != g.Refused {
 			signs = append(signs, s)
@@ -113,7 +116,7 @@ func (d Drawn) framing(g *draw.Glyphs) []draw.Sign {
 
 // With is what two diagrams show together; a sign that both have is there since the earlier of its places.
 func (d Drawn) With(o Drawn) Drawn {
-	both := Drawn{Hidden: d.Hidden + o.Hidden, signs: map[string]bool{}, frame: map[string]bool{}, worded: map[string]bool{}, since: map[string]int{}, faults: union(d.faults, o.faults), names: union(d.names, o.names)}
+	both := Drawn{Hidden: d.Hidden + o.Hidden, signs: map[string]bool{}, frame: map[string]bool{}, worded: map[string]bool{}, since: map[string]int{}, faults: union(d.faults, o.faults), still: union(d.still, o.still), names: union(d.names, o.names)}
 	for _, side := range []Drawn{d, o} {
 		maps.Copy(both.signs, side.signs)
 		maps.Copy(both.frame, side.frame)

@@ -164,10 +164,7 @@ func happening(b *timeline.Breach, room int) string {
 	if what, _, explained := strings.Cut(said, ": "); explained && draw.Width(said) > room {
 		said = what + "."
 	}
-	if draw.Width(said) > room {
-		said = strings.Replace(said, " has already ", " has ", 1)
-	}
-	return said
+	return draw.Either(draw.Width(said) > room, strings.Replace(said, " has already ", " has ", 1), said)
 }
 
 // unbroken names several believers who break nothing, and says by which rule: the leases of two would have to be live, or two be

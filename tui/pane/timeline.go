@@ -47,6 +47,7 @@ type plot struct {
 	signs          []drawnSign
 	frame          map[string]bool
 	worded         map[string]bool // the glyphs of bars that say in words what they are
+	still          []string        // what the bars in the glyph of a pause are
 	short          []string        // the clients' names beside marks
 	labels         []label         // of the lane that is drawn
 	named, unnamed map[int]bool    // clients whose record, or belief, has a label, and lacks one
@@ -78,6 +79,7 @@ type Drawn struct {
 	single bool            // there is one server: no record is a matter of majorities
 	signs  map[string]bool // the glyphs of its bars and marks
 	worded map[string]bool // those of bars that say in words what they are
+	still  []string        // what its bars in the glyph of a pause are
 	frame  map[string]bool // those of frameSigns
 	since  map[string]int  // the column of the first of each glyph
 	faults []draw.Sign     // the meanings that are drawn of the signs with several
@@ -125,7 +127,7 @@ func DrawTimeline(c *draw.Canvas, r draw.Rectangle, s Scene) Drawn {
 
 // drawn gathers the glyphs that nothing else has been drawn over.
 func (tl *plot) drawn() Drawn {
-	d := Drawn{Hidden: tl.hidden, single: len(tl.Nodes) == 1, signs: map[string]bool{}, since: map[string]int{}, frame: tl.frame, worded: tl.worded, names: tl.names}
+	d := Drawn{Hidden: tl.hidden, single: len(tl.Nodes) == 1, signs: map[string]bool{}, since: map[string]int{}, frame: tl.frame, worded: tl.worded, still: tl.still, names: tl.names}
 	for i, name := range tl.Clients { // a bar whose name has no room anywhere
 		if tl.unnamed[i] && !tl.named[i] {
 			d.names = append(d.names, draw.Sign{tl.Theme.Bar(i), name + draw.Either(name == trace.Probe, "", "'s lock")})
@@ -205,6 +207,12 @@ func (tl *plot) bar(y int, s timeline.Span, glyph string, k draw.Ink, labels ...
 	if len(labels) > 0 {
 		tl.labels = append(tl.labels, label{y, s, k, labels, glyph, false})
 	}
+}
+
+// stands fills a span in which a client stands still, and says for the legend why.
+func (tl *plot) stands(y int, s timeline.Span, k draw.Ink, why string, labels ...string) {
+	tl.still = union(tl.still, []string{why})
+	tl.bar(y, s, tl.Theme.Paused, k, labels...)
 }
 
 // writeLabels writes into each bar of the lane the first of its texts for which there is room between the marks, beside some of
@@ -345,13 +353,11 @@ func (tl *plot) introduce(l timeline.Lane, y int) {
 // drawBar draws a span of any lane but the believers'.
 func (tl *plot) drawBar(l timeline.Lane, y int, s timeline.Span) {
 	t, k := tl.Theme, draw.Dim
-	switch l.Kind {
-	case timeline.Deeds:
+	switch {
+	case l.Kind == timeline.Deeds:
 		k = draw.ClientInk(l.Index)
-	default:
-		if s.Client != trace.None {
-			k = draw.ClientInk(s.Client)
-		}
+	case s.Client != trace.None:
+		k = draw.ClientInk(s.Client)
 	}
 	switch s.Kind {
 	case timeline.Empty: // its request can still be under way
@@ -359,13 +365,13 @@ func (tl *plot) drawBar(l timeline.Lane, y int, s timeline.Span) {
 	case timeline.Awake:
 		tl.bar(y, s, t.Awake, k, tl.texts(l, s)...)
 	case timeline.Paused, timeline.PausedInside:
-		tl.bar(y, s, t.Paused, k, tl.texts(l, s)...)
+		tl.stands(y, s, k, "paused", tl.texts(l, s)...)
 	case timeline.Held, timeline.HeldInside:
 		tl.bar(y, s, t.Held, k, tl.texts(l, s)...)
 	case timeline.Hung:
-		tl.bar(y, s, t.Paused, k, " hangs for good ", " hangs ")
+		tl.stands(y, s, k, "hangs", " hangs for good ", " hangs ")
 	case timeline.Failed:
-		tl.bar(y, s, t.Paused, k, " ended by an exception ", " failed ")
+		tl.stands(y, s, k, "ended by an exception", " ended by an exception ", " failed ")
 	case timeline.Inside:
 		tl.bar(y, s, t.Inside, k)
 	case timeline.Crashed:
