@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -137,9 +138,10 @@ func TestEverythingIsExplained(t *testing.T) {
 
 // What fails and how comes first: before what each lock does, and before where a scenario is from.
 func TestExplanationBeginsWithTheCause(t *testing.T) {
+	locks := strconv.Itoa(len(strategies.All()))
 	for name, order := range map[string][]string{
-		"failover":     {"It shows that", "With setpx-lua under failover: The new master has never heard of A's record", "lockstep run setpx-lua failover", "If the master dies in that moment", "Remedy:", "31 locks, just run", "--page", "Source:"},
-		"late-release": {"It shows that", "With naive-del under late-release: A's release deletes what is there", "31 locks, just run", "--script", "Source:"},
+		"failover":     {"It shows that", "With setpx-lua under failover: The new master has never heard of A's record", "lockstep run setpx-lua failover", "If the master dies in that moment", "Remedy:", locks + " locks, just run", "--page", "Source:"},
+		"late-release": {"It shows that", "With naive-del under late-release: A's release deletes what is there", locks + " locks, just run", "--script", "Source:"},
 		"naive-del":    {"DEL: releases anybody's lock", "With naive-del under ", "For example", "just run", "source ", "All schedules"},
 	} {
 		text, err := explain(name)

@@ -124,7 +124,10 @@ func (t *Timeline) listed(all []Stay, pos int, end func(*trace.Event) string) st
 				text += " (" + why + ")"
 			}
 		}
-		if s.Lapsed != trace.None {
+		switch {
+		case s.Lapsed == s.First: // it learned of its lease when that was over
+			text += ", its lease over before that"
+		case s.Lapsed != trace.None:
 			text += ", its lease over from " + trace.Brief(t.When(s.Lapsed))
 		}
 		texts = append(texts, text)

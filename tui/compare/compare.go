@@ -458,7 +458,7 @@ func (m *Compare) lay(width int) {
 func (m *Compare) drawHeader(c *draw.Canvas, r draw.Rectangle, missing pane.Missing) {
 	title := m.Library.Scenarios[m.scenario].Title
 	if n, rows := missing.Text(); n > 0 {
-		out := draw.Line{draw.Text(draw.Plural(n, "row")+" left out: ", draw.Dim), draw.Text(rows, draw.Strong)}
+		out := draw.Line{draw.Text("no room for: ", draw.Dim), draw.Text(rows, draw.Strong)}
 		width := min(out.Width(), r.W)
 		c.Line(r.X+r.W-width, r.Y, width, out.Fitted(width, m.Theme.More))
 		r.W -= width + 2

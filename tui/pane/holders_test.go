@@ -20,8 +20,8 @@ import (
 func TestTwoBelieversShoutOnlyWhereTheyClash(t *testing.T) {
 	quiet := timeline.New(tuitest.RealRun(t, "setpx-lua", "late-release")) // nothing breaks
 	two, saids := 0, map[int]string{
-		80:  " A and B believe they hold it: no violation yet, as A's lease is over.",
-		120: " A and B believe they hold it: no violation yet, as A's lease is over; B's is live.",
+		80:  " A and B believe they hold it: no double grant, as A's lease is over.",
+		120: " A and B believe they hold it: no double grant, as A's lease is over; B's is live.",
 		140: " A and B believe they hold it: no violation yet, as A's lease is over; B's is live, and only B is in the critical section.",
 	}
 	for pos := range quiet.Last() + 1 {

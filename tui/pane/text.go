@@ -114,7 +114,7 @@ func Holders(r *timeline.Timeline, pos int, s *trace.State, width int) (draw.Lin
 		if !many {
 			return said
 		}
-		for _, short := range []string{said, who + " claim it" + over, draw.Either(strings.HasPrefix(over, ": no violation yet"), who+claim+": no violation yet.", ""), who + claim + "."} {
+		for _, short := range []string{said, who + " claim it" + over, draw.Either(strings.HasPrefix(over, ": no "), who+claim+": no violation yet.", ""), who + claim + "."} {
 			if short != "" && draw.Width(short) <= room { // whose lease is over the row of beliefs shows, too
 				return short
 			}
@@ -204,7 +204,7 @@ func unbroken(r *timeline.Timeline, s *trace.State, pos, width int) string {
 	if whole := said + and + working + " in the critical section."; draw.Width(whole) <= width {
 		return whole
 	}
-	return said + "."
+	return strings.NewReplacer("no violation yet", "no double grant", "no violation", "no double grant").Replace(said) + "." // of the other rule it says nothing
 }
 
 // brieflyCounted is a sentence on holders that has room: with as many of the words as that leaves on what the end of a lease was counted

@@ -10,6 +10,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"lockstep/sim/trace"
+	"lockstep/strategies"
 	"lockstep/tui/draw"
 	"lockstep/tui/screen"
 	"lockstep/tui/tuitest"
@@ -326,7 +327,7 @@ func TestSightIsNamed(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	a, _ := openUnknown(t, 80, 24, screen.RunsMsg{})
-	for _, step := range []struct{ keys, want string }{{"g", "scenarios 1-5 of 39 + 36 folded, locks 1-8 of 31"}, {"G", "-39 of 39 + 36 folded"}, {"/ e v i c t i o n enter", "all scenarios, "}} {
+	for _, step := range []struct{ keys, want string }{{"g", fmt.Sprintf("scenarios 1-5 of 39 + 36 folded, locks 1-8 of %d", len(strategies.All()))}, {"G", "-39 of 39 + 36 folded"}, {"/ e v i c t i o n enter", "all scenarios, "}} {
 		if a.Press(step.keys); !strings.Contains(sight(a.View()), step.want) {
 			t.Errorf("%s: in sight is %q, want %q", step.keys, sight(a.View()), step.want)
 		}
