@@ -205,7 +205,11 @@ func (t *Timeline) Texts(b Bar, length string) (texts []string) {
 func (t *Timeline) BeliefTexts(b Bar, from, to int) []string {
 	name := t.Clients[b.Client]
 	texts := []string{name + " holds the lock", name + " holds", name}
-	if t.thinks(b.Client, from, to) {
+	switch {
+	case !t.thinks(b.Client, from, to):
+	case t.had(b.Client, from, to):
+		texts = []string{name + " held it, and thinks so still", name + " held it, thinks so", name + " thinks so", name}
+	default:
 		texts = []string{name + " thinks it holds the lock", name + " thinks it holds", name + " thinks so", name}
 	}
 	if b.Fence == 0 {
@@ -224,6 +228,11 @@ func (t *Timeline) thinks(client, from, to int) bool {
 		}
 	}
 	return t.Moments[to].Quorum.Owner != client
+}
+
+// had reports whether a client has a record, or enough of them, at one of some positions.
+func (t *Timeline) had(client, from, to int) bool {
+	return slices.ContainsFunc(t.Moments[from:to+1], func(m Moment) bool { return m.Quorum.Owner == client })
 }
 
 // Expiry says when the record of a Stored bar expires: at each of its instants the same.

@@ -1389,6 +1389,12 @@ func TestSecondQuestionWaits(t *testing.T) {
 			t.Errorf("at %d:\n%s", at, a.View())
 		}
 		a.Press(key)
+		if key == "2" { // whoever presses enter after an answer passes no question by it
+			if v := tuitest.Unwrapped(a.View()); p.Pos != at || !strings.Contains(v, "Who believes? You say: ") || strings.Contains(v, "Whose record is it?") {
+				t.Errorf("it doesn't stay at its answer:\n%s", a.View())
+			}
+			a.Press("enter")
+		}
 		if v := tuitest.Unwrapped(a.View()); p.Pos != at || !strings.Contains(v, "Whose record is it? 1 no client's record") {
 			t.Errorf("%s: at %d:\n%s", key, p.Pos, a.View())
 		}

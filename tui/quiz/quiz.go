@@ -21,6 +21,7 @@ type Quiz struct {
 	guesses map[id]int   // the choice, or None to be shown the answer
 	on      map[int]int  // by position: how often the reader has gone on there to a further answer
 	turns   map[int]int  // by position: how often the reader has gone on there without leaving it
+	just    map[int]id   // by position: of several questions there, the one that has just been answered, until the reader goes on
 	behind  map[int]bool // the positions at which the reader has gone on to the words behind the question
 	seen    int          // the last position that has been on the screen
 	stays   bool         // for a room: each is asked up to its answer, and not only where it is asked first; and without numbers of events
@@ -43,7 +44,7 @@ func Of(run *timeline.Timeline) *Quiz {
 
 // Without is a run in which nothing is asked.
 func Without(run *timeline.Timeline) *Quiz {
-	return &Quiz{run: run, guesses: map[id]int{}, on: map[int]int{}, turns: map[int]int{}, behind: map[int]bool{}}
+	return &Quiz{run: run, guesses: map[id]int{}, on: map[int]int{}, turns: map[int]int{}, just: map[int]id{}, behind: map[int]bool{}}
 }
 
 // All are the questions, in the order of asking.
@@ -75,7 +76,7 @@ func (z *Quiz) Resume(old *Quiz, was, pos int) {
 	if z.run.Last() == old.run.Last() && slices.EqualFunc(z.all, old.all, func(q, o timeline.Question) bool {
 		return idOf(&q) == idOf(&o) && q.Until == o.Until && q.Text == o.Text && q.Then == o.Then && slices.Equal(q.Choices, o.Choices)
 	}) {
-		z.guesses, z.on, z.turns, z.behind, z.seen = old.guesses, old.on, old.turns, old.behind, max(z.seen, old.seen)
+		z.guesses, z.on, z.turns, z.just, z.behind, z.seen = old.guesses, old.on, old.turns, old.just, old.behind, max(z.seen, old.seen)
 		return
 	}
 	taken := map[int]bool{}
@@ -131,9 +132,13 @@ func (z *Quiz) At(pos int) (at *timeline.Question) {
 	if z.More(pos) {
 		return nil
 	}
+	just, stands := z.just[pos]
 	var open *timeline.Question
 	for i := range z.all {
 		q := &z.all[i]
+		if stands && idOf(q) == just {
+			return q
+		}
 		if q.Pos != pos && !(z.stays && q.Pos < pos && pos < q.Until) {
 			continue
 		}
@@ -169,6 +174,7 @@ func (z *Quiz) Turned(pos int) bool {
 // GoBack has the reader go back at a position, from a question to one before it that was passed there, or to the answers before it, and from
 // the words behind a question to that. It reports whether there was any of these.
 func (z *Quiz) GoBack(pos int) bool {
+	delete(z.just, pos)
 	back := z.passedBefore(pos)
 	switch {
 	case back != nil:
@@ -279,6 +285,10 @@ func hidden(n *trace.Note, class bool) bool {
 // position itself: a further answer, a further question, or words behind a question.
 func (z *Quiz) GoOn(pos int) (more bool) {
 	defer func() { z.turns[pos] += draw.Either(more, 1, 0) }()
+	if _, stands := z.just[pos]; stands {
+		delete(z.just, pos)
+		return true
+	}
 	if z.More(pos) {
 		z.on[pos]++
 		return true
@@ -377,7 +387,9 @@ func (z *Quiz) Answer(pos, choice int) {
 	for q := z.Open(pos); q != nil; q = z.Open(pos) {
 		z.guesses[idOf(q)] = choice
 		if choice != None {
-			z.turns[pos] += draw.Either(z.Open(pos) != nil, 1, 0) // the next question stands there now
+			if z.Open(pos) != nil { // the next question waits until the reader goes on: a room sees what it has said
+				z.just[pos] = idOf(q)
+			}
 			return
 		}
 	}
