@@ -33,7 +33,7 @@ var Terms = []Word{
 	{"majority", "more than half of the servers: a lock on several servers is held by a client whose record is on as many"},
 	{"replica", "a server that copies another one's keys, a little later; a failover makes it the one that is asked"},
 	{"fault", "a thing that goes wrong and that a schedule may contain: a pause, a crash, a lost reply, a clock that jumps"},
-	{"pause", "a time in which a process does nothing and notices nothing: a garbage collection, a stopped machine, a long wait for the processor. A client that could act while time passes, and that the script does not let act, is paused too; in the run of a script it is said to be held up. The work that a client has asked another service for goes on meanwhile"},
+	{"pause", "a time in which a process does nothing and notices nothing: a garbage collection, a stopped machine, a long wait for the processor. A client that could act while a step of a script only waits is paused, too; one that stands still because the script has others act is held up, which is none of the story's pauses. The work that a client has asked another service for goes on meanwhile"},
 	{"held up", "in the run of a script, said of a client that could act while the script has others act first: it is none of the story's pauses"},
 	{"step", "one action of one client, the least thing that a schedule chooses; in a script, one entry of it; in a lesson, one run"},
 	{"move", "one entry of a schedule, or one choice in the game: a client's next command, a span of time, or a fault"},

@@ -50,7 +50,7 @@ func (p *Player) guess(choice int) {
 	case q == nil || p.quiz.GivenUp(p.Pos) && p.quiz.Recalls(p.Pos):
 		p.Notice = draw.Either(q == nil, "No question is open here.", "It takes no answer here.")
 		if p.quiz.Passed(p.Pos) != nil {
-			p.Notice += draw.Either(q == nil, " The last", " Its place") + " is further back: " + p.Keys.PageUp.Help().Key + " leads there."
+			p.Notice += draw.Either(q == nil, " The last", " Its place") + " is further back" + draw.Either(p.OwnQuestions, ": "+p.Keys.PageUp.Help().Key+" leads there.", ".")
 		}
 	case choice < 1 || choice > len(q.Choices):
 		p.Notice = fmt.Sprintf("The choices are 1 to %d.", len(q.Choices))
