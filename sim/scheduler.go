@@ -360,7 +360,7 @@ func (w *World) fire(t *timer) {
 			w.executeCopy(t.msg)
 			return
 		}
-		t.msg.here = true
+		t.msg.here = true // no function of its own: each call under the others that a command's answer returns through takes time
 		w.serve(t.msg.conn)
 	case timerReplicate:
 		w.replicate(t.copy)

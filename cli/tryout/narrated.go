@@ -121,6 +121,14 @@ func (p *passage) differs(same []passage) string {
 // a playlist that shows it, each is listed once.
 type Listed map[string][]string
 
+// orOwn is the list, or a new one for the only file, which has none.
+func (l Listed) orOwn() Listed {
+	if l == nil {
+		return Listed{}
+	}
+	return l
+}
+
 // adds notes that words are listed under locks, and reports whether that is new.
 func (l Listed) adds(where string, under []string) bool {
 	fresh := slices.ContainsFunc(under, func(lock string) bool { return !slices.Contains(l[where], lock) })

@@ -148,10 +148,7 @@ func Playlist(out io.Writer, path string, listed Listed) (inOrder bool, err erro
 	if err != nil {
 		return false, err
 	}
-	only := listed == nil
-	if only {
-		listed = Listed{}
-	}
+	only, listed := listed == nil, listed.orOwn()
 	title := ""
 	if list.Title != "" {
 		title = fmt.Sprintf("%q, ", list.Title)
@@ -186,10 +183,7 @@ func Script(out io.Writer, name string, listed Listed) (inOrder bool, err error)
 	if err != nil {
 		return false, err
 	}
-	only := listed == nil
-	if only {
-		listed = Listed{}
-	}
+	only, listed := listed == nil, listed.orOwn()
 	text, wrong := "", faults{}
 	for _, s := range append([]*scenarios.Scenario{s}, s.Variants()...) {
 		said, of, err := try(s, listed)

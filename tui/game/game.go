@@ -208,7 +208,7 @@ func (s *Game) typed(k tea.KeyMsg) (tea.Cmd, screen.Outcome) {
 // run is shown.
 func (s *Game) steer(k tea.KeyMsg) {
 	switch {
-	case key.Matches(k, s.Keys.Hint), k.String() == "h": // it is asked for by that key, too, and would take a move back
+	case key.Matches(k, s.Keys.Hint): // before the key that goes back, with which it shares one
 		s.showHint()
 	case key.Matches(k, s.Keys.Up):
 		s.move(-1)

@@ -114,7 +114,7 @@ func Holders(r *timeline.Timeline, pos int, s *trace.State, width int) (draw.Lin
 		if !many {
 			return said
 		}
-		for _, short := range []string{said, who + " claim it" + over, draw.Either(strings.HasPrefix(over, ": no "), who+claim+": no violation yet.", ""), who + claim + "."} {
+		for _, short := range []string{said, who + " claim it" + over, draw.Either(strings.HasPrefix(over, ": no "), who+claim+": no violation.", ""), who + claim + "."} {
 			if short != "" && draw.Width(short) <= room { // whose lease is over the row of beliefs shows, too
 				return short
 			}
@@ -187,24 +187,23 @@ func unbroken(r *timeline.Timeline, s *trace.State, pos, width int) string {
 			working = "only " + r.Clients[i] + " is"
 		}
 	}
-	said := trace.List(believers) + " believe they hold it: no violation" + draw.Either(r.Ended(pos), "", " yet")
-	and := " and "
+	who, none := trace.List(believers)+" believe they hold it: ", "no violation"+draw.Either(r.Ended(pos), "", " yet")
+	why, other, and := ", as no lease is live", "", " and "
 	switch len(live) {
 	case 0:
-		said += ", as no lease is live"
 	case 1:
-		said += ", as " + trace.List(over) + draw.Either(len(over) == 1, " lease is over", " leases are over")
-		and = ", and "
-		if whole := said + "; " + live[0] + "'s is live"; draw.Width(whole) < width {
-			said = whole
-		}
+		why = ", as " + trace.List(over) + draw.Either(len(over) == 1, " lease is over", " leases are over")
+		other, and = "; "+live[0]+"'s is live", ", and "
 	default: // no two of one lock
-		return said + "."
+		return who + none + "."
 	}
-	if whole := said + and + working + " in the critical section."; draw.Width(whole) <= width {
-		return whole
+	const one = "no double grant" // of which the leases are the whole reason
+	for _, said := range []string{none + why + other + and + working + " in the critical section.", one + why + other + "."} {
+		if draw.Width(who+said) <= width {
+			return who + said
+		}
 	}
-	return strings.NewReplacer("no violation yet", "no double grant", "no violation", "no double grant").Replace(said) + "." // of the other rule it says nothing
+	return who + one + why + "."
 }
 
 // brieflyCounted is a sentence on holders that has room: with as many of the words as that leaves on what the end of a lease was counted

@@ -74,7 +74,7 @@ func (z *Quiz) AwaitsVerdict(pos int) bool {
 // and at a position that is the same place as one there.
 func (z *Quiz) Resume(old *Quiz, was, pos int) {
 	if z.run.Last() == old.run.Last() && slices.EqualFunc(z.all, old.all, func(q, o timeline.Question) bool {
-		return idOf(&q) == idOf(&o) && q.Until == o.Until && q.Text == o.Text && q.Then == o.Then && slices.Equal(q.Choices, o.Choices)
+		return idOf(&q) == idOf(&o) && q.Until == o.Until && alike(&q, &o)
 	}) {
 		z.guesses, z.on, z.turns, z.just, z.behind, z.seen = old.guesses, old.on, old.turns, old.just, old.behind, max(z.seen, old.seen)
 		return
@@ -84,7 +84,7 @@ func (z *Quiz) Resume(old *Quiz, was, pos int) {
 		q := &z.all[i]
 		for j := range old.all {
 			o := &old.all[j]
-			if guess, answered := old.guesses[idOf(o)]; answered && !taken[j] && o.Script == q.Script && o.Text == q.Text && o.Then == q.Then && slices.Equal(o.Choices, q.Choices) {
+			if guess, answered := old.guesses[idOf(o)]; answered && !taken[j] && alike(q, o) {
 				z.guesses[idOf(q)], taken[j] = guess, true
 				break
 			}
@@ -94,6 +94,11 @@ func (z *Quiz) Resume(old *Quiz, was, pos int) {
 		z.on[pos], z.turns[pos], z.behind[pos] = old.on[was], old.turns[was], old.behind[was]
 	}
 	z.seen = max(z.seen, old.run.PlaceIn(z.run, old.seen))
+}
+
+// alike reports whether two questions read the same.
+func alike(q, o *timeline.Question) bool {
+	return o.Script == q.Script && o.Text == q.Text && o.Then == q.Then && slices.Equal(o.Choices, q.Choices)
 }
 
 // Leave leaves out the questions that were settled in another run by the same answer. One whose answer is another one here is asked: that

@@ -67,7 +67,7 @@ func newKeyMap(g *draw.Glyphs) KeyMap {
 		Sandbox:   Bind("b", "your turn", "b"),
 		Explore:   Bind("a", "all schedules", "a"),
 		Export:    Bind("x", "write to a file", "x"),
-		Hint:      Bind("i", "hint", "i"),
+		Hint:      Bind("i", "hint", "i", "h"),
 		Save:      Bind("w", "save as a scenario", "w"),
 		Present:   Bind("p", "present", "p"),
 		Undo:      Bind("u", "undo", "u", "backspace"),
