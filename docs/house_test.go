@@ -41,7 +41,7 @@ var floors = []string{
 	"sim/explore/intern",
 	"sim/solo sim/verify sim/serve sim/bubble",
 	"sim sim/export sim/audit sim/adapter",
-	"sim/monitor sim/process sim/redis sim/timeline",
+	"sim/fault sim/monitor sim/process sim/redis sim/timeline",
 	"sim/resp sim/claims scenarios/text",
 	"sim/trace",
 	"strategies sim/parse sim/redis/spelling sim/redis/lua51 sim/suggest sim/spawn sim/redis/redistest cli/starter",

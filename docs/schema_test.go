@@ -15,7 +15,7 @@ import (
 
 	"lockstep/docs"
 	"lockstep/scenarios"
-	"lockstep/sim"
+	"lockstep/sim/fault"
 	"lockstep/sim/trace"
 )
 
@@ -155,7 +155,7 @@ func faultStep(t *testing.T, key string, forms []scenarios.FaultStep) step {
 	for _, f := range forms {
 		for _, p := range f.Params {
 			switch {
-			case p.Type == sim.ParamHalf:
+			case p.Type == fault.ParamHalf:
 			case p.Key == "":
 				own.form = paramForm(p, len(f.Params) == 1)
 			default:
@@ -195,26 +195,26 @@ func faultStep(t *testing.T, key string, forms []scenarios.FaultStep) step {
 
 // paramForm is the form of a fault's parameter; one that is the whole step can be a
 // list of clients.
-func paramForm(p sim.Param, alone bool) any {
+func paramForm(p fault.Param, alone bool) any {
 	switch p.Type {
-	case sim.ParamClient:
+	case fault.ParamClient:
 		if alone {
 			return some(ref("name"))
 		}
 		return ref("name")
-	case sim.ParamClients:
+	case fault.ParamClients:
 		return some(ref("name"))
-	case sim.ParamNode:
+	case fault.ParamNode:
 		return ref("nodes")
-	case sim.ParamReplica:
+	case fault.ParamReplica:
 		return ref("replica")
-	case sim.ParamDirection:
-		return form{"enum": []string{sim.Both.String(), sim.Requests.String(), sim.Replies.String()}}
-	case sim.ParamSpan:
+	case fault.ParamDirection:
+		return form{"enum": []string{fault.Both.String(), fault.Requests.String(), fault.Replies.String()}}
+	case fault.ParamSpan:
 		return ref("span")
-	case sim.ParamJump:
+	case fault.ParamJump:
 		return ref("duration")
-	case sim.ParamCount:
+	case fault.ParamCount:
 		return form{"type": "integer", "minimum": 1}
 	}
 	panic(fmt.Sprintf("a parameter of the unknown type %d", p.Type))

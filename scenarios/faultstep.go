@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"lockstep/sim"
+	"lockstep/sim/fault"
 	"lockstep/sim/suggest"
 	"lockstep/sim/trace"
 )
@@ -16,10 +16,10 @@ import (
 // form; those about one half of an exchange have two, "request: A" and "reply: A".
 // The loader reads, and the saver writes, all of them by their parameters.
 type FaultStep struct {
-	Spec   sim.FaultSpec
-	Key    string      // the word that the step begins with
-	Object string      // the word after it, if that is always the same
-	Params []sim.Param // in the order of schedules; that of a half has no key
+	Spec   fault.Spec
+	Key    string        // the word that the step begins with
+	Object string        // the word after it, if that is always the same
+	Params []fault.Param // in the order of schedules; that of a half has no key
 
 	half string
 }
@@ -27,7 +27,7 @@ type FaultStep struct {
 // FaultSteps lists the forms of all kinds that scripts can say, by the steps' words.
 func FaultSteps() map[string][]FaultStep {
 	all := map[string][]FaultStep{}
-	for _, s := range sim.Faults() {
+	for _, s := range fault.Kinds() {
 		if s.Step == "" {
 			continue
 		}
@@ -46,7 +46,7 @@ func FaultSteps() map[string][]FaultStep {
 	return all
 }
 
-func isHalf(param sim.Param) bool { return param.Type == sim.ParamHalf }
+func isHalf(param fault.Param) bool { return param.Type == fault.ParamHalf }
 
 // Bare reports whether the step's own value is its object, or its first parameter.
 func (s *FaultStep) Bare() bool { return len(s.Params) == 0 || s.Params[0].Key == "" }
@@ -56,10 +56,10 @@ func (s *FaultStep) text(args []string) string {
 	own, more := s.Object, []string(nil)
 	for i, param := range s.Params {
 		text := args[i]
-		if isHalf(param) || param.Optional && param.Type != sim.ParamSpan && text == usual[param.Type] {
+		if isHalf(param) || param.Optional && param.Type != fault.ParamSpan && text == usual[param.Type] {
 			continue
 		}
-		if param.Type == sim.ParamClients {
+		if param.Type == fault.ParamClients {
 			text = "[" + strings.ReplaceAll(text, "+", ", ") + "]"
 		}
 		if param.Key == "" {
@@ -79,13 +79,13 @@ func (s *FaultStep) text(args []string) string {
 
 // usual is the value of an optional parameter in a step that leaves it out. A duration is
 // never left out: 0s says more than nothing.
-var usual = map[sim.ParamType]string{sim.ParamClients: "-", sim.ParamNode: "all", sim.ParamDirection: "both", sim.ParamCount: "1", sim.ParamSpan: "0s"}
+var usual = map[fault.ParamType]string{fault.ParamClients: "-", fault.ParamNode: "all", fault.ParamDirection: "both", fault.ParamCount: "1", fault.ParamSpan: "0s"}
 
 // example is a complete step without optional parameters.
 func (s *FaultStep) example() string {
-	values := map[sim.ParamType]string{sim.ParamClient: "A", sim.ParamNode: "n1", sim.ParamReplica: "n1r1", sim.ParamSpan: "5s", sim.ParamJump: "12s"}
+	values := map[fault.ParamType]string{fault.ParamClient: "A", fault.ParamNode: "n1", fault.ParamReplica: "n1r1", fault.ParamSpan: "5s", fault.ParamJump: "12s"}
 	step, args := *s, []string(nil)
-	step.Params = slices.DeleteFunc(slices.Clone(s.Params), func(param sim.Param) bool { return param.Optional })
+	step.Params = slices.DeleteFunc(slices.Clone(s.Params), func(param fault.Param) bool { return param.Optional })
 	for _, param := range step.Params {
 		args = append(args, values[param.Type])
 	}
@@ -93,8 +93,8 @@ func (s *FaultStep) example() string {
 }
 
 // faultStep is a fault in the language of scripts.
-func faultStep(f sim.Fault) (string, error) {
-	spec, args := sim.SpecOf(f), sim.Args(f)
+func faultStep(f fault.Fault) (string, error) {
+	spec, args := fault.SpecOf(f), fault.Args(f)
 	for _, steps := range FaultSteps() {
 		for _, s := range steps {
 			if s.Spec.Word == spec.Word && (s.half == "" || slices.Contains(args, s.half)) {
@@ -174,36 +174,36 @@ func (l *loader) object(s *FaultStep, v value) error {
 
 // words reads a parameter: one word as schedules write it, or a list of them where the
 // step makes a fault for each.
-func (l *loader) words(param sim.Param, v value, alone bool) (words []string, err error) {
+func (l *loader) words(param fault.Param, v value, alone bool) (words []string, err error) {
 	var word string
 	switch param.Type {
-	case sim.ParamClient:
+	case fault.ParamClient:
 		if param.Key == "" && alone {
 			return l.clientList(v)
 		}
 		word, err = l.clientName(v)
-	case sim.ParamClients:
+	case fault.ParamClients:
 		words, err = l.clientList(v)
 		word = strings.Join(words, "+")
-	case sim.ParamNode:
+	case fault.ParamNode:
 		return nodeList(v)
-	case sim.ParamReplica:
+	case fault.ParamReplica:
 		word, err = replicaName(v)
-	case sim.ParamDirection:
-		var d sim.Direction
+	case fault.ParamDirection:
+		var d fault.Direction
 		d, err = direction(v)
 		word = d.String()
-	case sim.ParamSpan:
+	case fault.ParamSpan:
 		var d time.Duration
 		d, err = notNegative(v)
 		word = d.String()
-	case sim.ParamJump:
+	case fault.ParamJump:
 		var d time.Duration
 		if d, err = v.duration(); err == nil && d == 0 {
 			err = v.errorf("%s is 0: a clock jumps forward, as by 12s, or back, as by -3s", v.subject())
 		}
 		word = d.String()
-	case sim.ParamCount:
+	case fault.ParamCount:
 		var n int
 		if n, err = v.integer(); err == nil && n < 1 {
 			err = v.errorf("%s is %d, and counts from 1", v.subject(), n)
@@ -215,14 +215,14 @@ func (l *loader) words(param sim.Param, v value, alone bool) (words []string, er
 	return []string{word}, err
 }
 
-func direction(v value) (sim.Direction, error) {
-	return word(v, "a direction", named("direction", sim.ParseDirection, sim.Both, sim.Requests, sim.Replies))
+func direction(v value) (fault.Direction, error) {
+	return word(v, "a direction", named("direction", fault.ParseDirection, fault.Both, fault.Requests, fault.Replies))
 }
 
 // allows reports whether a step of this form can have these keys.
 func (s *FaultStep) allows(given map[string][]string) bool {
 	for key := range given {
-		if !slices.ContainsFunc(s.Params, func(param sim.Param) bool { return param.Key == key && !isHalf(param) }) {
+		if !slices.ContainsFunc(s.Params, func(param fault.Param) bool { return param.Key == key && !isHalf(param) }) {
 			return false
 		}
 	}
@@ -231,7 +231,7 @@ func (s *FaultStep) allows(given map[string][]string) bool {
 
 // fits reports whether these keys make a whole step of this form.
 func (s *FaultStep) fits(given map[string][]string) bool {
-	return s.allows(given) && !slices.ContainsFunc(s.Params, func(param sim.Param) bool {
+	return s.allows(given) && !slices.ContainsFunc(s.Params, func(param fault.Param) bool {
 		_, is := given[param.Key]
 		return !is && !param.Optional && !isHalf(param)
 	})
@@ -248,7 +248,7 @@ func (s *FaultStep) action(at value, given map[string][]string) (action, error) 
 		if isHalf(param) {
 			words = []string{s.half}
 		}
-		if a.args[i] = words[0]; len(words) > 1 || param.Type == sim.ParamNode {
+		if a.args[i] = words[0]; len(words) > 1 || param.Type == fault.ParamNode {
 			a.each, a.names = i, words
 		}
 	}
@@ -279,18 +279,18 @@ func (a faultAction) do(r *runner) error {
 }
 
 // refused notes that a fault had nothing to act on as its client was refused the lock.
-func (a faultAction) refused(r *runner, f sim.Fault) bool {
-	client, is := r.w.Client(sim.Args(f)[0])
+func (a faultAction) refused(r *runner, f fault.Fault) bool {
+	client, is := r.w.Client(fault.Args(f)[0])
 	return is && r.keptOut(client, fmt.Sprintf("so %q had nothing to act on.", a.step.Key))
 }
 
 // faults lists the faults that the step makes now; missing names those of its nodes that
 // the strategy doesn't have.
-func (a faultAction) faults(r *runner) (all []sim.Fault, missing, err error) {
+func (a faultAction) faults(r *runner) (all []fault.Fault, missing, err error) {
 	names := a.names
 	if a.each < 0 {
 		names = []string{""}
-	} else if a.step.Params[a.each].Type == sim.ParamNode {
+	} else if a.step.Params[a.each].Type == fault.ParamNode {
 		names, missing = r.nodes(names)
 	}
 	for _, name := range names {

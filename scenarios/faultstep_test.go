@@ -11,19 +11,20 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/fault"
 	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
 // someArgs are words for parameters of each type.
-var someArgs = map[sim.ParamType][]string{
-	sim.ParamClient: {"A", "B"}, sim.ParamClients: {"-", "B", "A+B"}, sim.ParamNode: {"n1"}, sim.ParamReplica: {"n1r1"}, sim.ParamHalf: {"request", "reply"},
-	sim.ParamDirection: {"both", "replies"}, sim.ParamSpan: {"0s", "1h2m3.5s"}, sim.ParamJump: {"12s", "-3s"}, sim.ParamCount: {"1", "2"},
+var someArgs = map[fault.ParamType][]string{
+	fault.ParamClient: {"A", "B"}, fault.ParamClients: {"-", "B", "A+B"}, fault.ParamNode: {"n1"}, fault.ParamReplica: {"n1r1"}, fault.ParamHalf: {"request", "reply"},
+	fault.ParamDirection: {"both", "replies"}, fault.ParamSpan: {"0s", "1h2m3.5s"}, fault.ParamJump: {"12s", "-3s"}, fault.ParamCount: {"1", "2"},
 }
 
 // variations of a kind of fault, together with all words of each parameter.
-func variations(t *testing.T, s sim.FaultSpec) (all []sim.Fault) {
+func variations(t *testing.T, s fault.Spec) (all []fault.Fault) {
 	t.Helper()
 	for n := range 3 {
 		var args []string
@@ -46,10 +47,10 @@ func variations(t *testing.T, s sim.FaultSpec) (all []sim.Fault) {
 // Every fault can be said by a script, which makes the very same fault of it. Only the
 // end of a run is said by none.
 func TestFaultsAsSteps(t *testing.T) {
-	for _, s := range sim.Faults() {
+	for _, s := range fault.Kinds() {
 		for _, f := range variations(t, s) {
 			text, err := faultStep(f)
-			if end := f == (sim.Drain{}); end || err != nil {
+			if end := f == (fault.Drain{}); end || err != nil {
 				if !end || err == nil {
 					t.Errorf("%s is the step %q: %v", f, text, err)
 				}
@@ -66,7 +67,7 @@ func TestFaultsAsSteps(t *testing.T) {
 			}
 			made, missing, err := loaded.script[0].action.(faultAction).faults(&runner{s: loaded, w: w})
 			worlds.give(w)
-			if err != nil || missing != nil || !reflect.DeepEqual(made, []sim.Fault{f}) {
+			if err != nil || missing != nil || !reflect.DeepEqual(made, []fault.Fault{f}) {
 				t.Errorf("%s is the step %q, which makes %v: %v, %v", f, text, made, missing, err)
 			}
 		}
@@ -92,7 +93,7 @@ func TestFaultsAreSaved(t *testing.T) {
 		searched(t, "setpx-lua", only(explore.Failover), nil).Find(trace.DG).Schedule,
 		searched(t, "watchdog", only(explore.Restart), func(b *explore.Bounds) { b.Codes = trace.Verdict{trace.DG} }).Find(trace.DG).Schedule,
 	}
-	for _, s := range sim.Faults() {
+	for _, s := range fault.Kinds() {
 		for _, f := range variations(t, s) {
 			for _, schedule := range schedules {
 				saved[s.Word] = saved[s.Word] || savedSomewhere(t, schedule, f)
@@ -153,14 +154,14 @@ func resaved(t *testing.T, s *Scenario, st strategies.Strategy, saved map[string
 	}
 	for _, m := range schedule.Moves {
 		if m.Fault != nil {
-			saved[sim.SpecOf(m.Fault).Word] = true
+			saved[fault.SpecOf(m.Fault).Word] = true
 		}
 	}
 }
 
 // savedSomewhere puts a fault where it is enabled into a schedule that shows DG, as
 // late as possible, and saves that.
-func savedSomewhere(t *testing.T, schedule sim.Schedule, f sim.Fault) bool {
+func savedSomewhere(t *testing.T, schedule sim.Schedule, f fault.Fault) bool {
 	t.Helper()
 	for n := len(schedule.Moves); n > 0; n-- {
 		with := schedule
@@ -188,7 +189,7 @@ func savedSomewhere(t *testing.T, schedule sim.Schedule, f sim.Fault) bool {
 
 // A saved scenario tells of every fault: by a sentence of its own, or of its event.
 func TestFaultsAreNarrated(t *testing.T) {
-	for _, s := range sim.Faults() {
+	for _, s := range fault.Kinds() {
 		n := narration{t: &trace.Trace{Clients: []string{"A", "probe"}, Nodes: []string{"n1"}, Key: "lock", Events: []trace.Event{{Seq: 1, Kind: s.Event, Client: 0, Node: 0}}}}
 		if s.Step != "" && s.Says == "" && n.clause(0).what == "" {
 			t.Errorf("nothing is told of %s", s.Word)

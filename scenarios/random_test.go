@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"lockstep/sim"
+	"lockstep/sim/fault"
 	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -166,28 +167,28 @@ func (w writer) fault(cache bool) string {
 }
 
 // arg is a parameter. One that is the whole step can be a list of clients.
-func (w writer) arg(t sim.ParamType, alone bool) string {
+func (w writer) arg(t fault.ParamType, alone bool) string {
 	switch t {
-	case sim.ParamClient:
+	case fault.ParamClient:
 		if alone {
 			return w.clients()
 		}
 		return w.client()
-	case sim.ParamClients:
+	case fault.ParamClients:
 		return w.one("-", "A", "C+A")
-	case sim.ParamNode:
+	case fault.ParamNode:
 		return w.one("n1", "n2", "[n1, n3]", "pivot", "all", "n5")
-	case sim.ParamReplica:
+	case fault.ParamReplica:
 		return w.one("n1r1", "n1r2")
-	case sim.ParamHalf:
+	case fault.ParamHalf:
 		return "" // the form says which
-	case sim.ParamDirection:
+	case fault.ParamDirection:
 		return w.one("both", "requests", "replies")
-	case sim.ParamSpan:
+	case fault.ParamSpan:
 		return w.one("0s", w.duration())
-	case sim.ParamJump:
+	case fault.ParamJump:
 		return w.one("12s", "-3s", "1ms")
-	case sim.ParamCount:
+	case fault.ParamCount:
 		return w.one("1", "2")
 	}
 	panic(fmt.Sprintf("a parameter of the unknown type %d", t))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/fault"
 	"lockstep/sim/process"
 	"lockstep/sim/suggest"
 	"lockstep/sim/trace"
@@ -463,7 +464,7 @@ func (a run) act(r *runner) error {
 			r.holds[i].Ended = r.holds[i].Ended || r.holds[i].Client == client
 		}
 		if r.w.Frozen(client) {
-			if err := r.w.Inject(sim.Resume{Client: name}); err != nil {
+			if err := r.w.Inject(fault.Resume{Client: name}); err != nil {
 				return err
 			}
 		}

@@ -11,6 +11,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/fault"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
 )
@@ -282,7 +283,7 @@ func (s *saver) play(move sim.Move) (steps []string, err error) {
 		return s.run(move)
 	case move.Draws:
 		return nil, errors.New("a scenario cannot choose a random number, and this schedule does: keep the schedule itself")
-	case move.Fault != sim.Fault(sim.Drain{}):
+	case move.Fault != fault.Fault(fault.Drain{}):
 		step, err := faultStep(move.Fault)
 		if err != nil {
 			return nil, err
@@ -407,8 +408,8 @@ func (n *narration) tell(move sim.Move) string {
 	case move.Wait > 0:
 		all = append(all, trace.Duration(move.Wait)+" pass.")
 	case move.Fault != nil:
-		if says := sim.SpecOf(move.Fault).Says; strings.Contains(says, "%s") {
-			all = append(all, fmt.Sprintf(says, sim.Args(move.Fault)[0]))
+		if says := fault.SpecOf(move.Fault).Says; strings.Contains(says, "%s") {
+			all = append(all, fmt.Sprintf(says, fault.Args(move.Fault)[0]))
 		} else if says != "" {
 			all = append(all, says)
 		}

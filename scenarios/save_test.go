@@ -8,6 +8,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/fault"
 	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -149,7 +150,7 @@ func TestFromScheduleRefuses(t *testing.T) {
 		want   string
 	}{
 		{func(s *sim.Schedule) { s.Moves[0].Who = sim.SetOf(0, 1) }, "a scenario cannot count the steps of several clients at once, and this schedule does"},
-		{func(s *sim.Schedule) { s.Moves[0] = sim.Move{Fault: sim.Evict{Node: "n1"}} }, "the schedule's evict/n1 doesn't fit: n1 has nothing to evict"},
+		{func(s *sim.Schedule) { s.Moves[0] = sim.Move{Fault: fault.Evict{Node: "n1"}} }, "the schedule's evict/n1 doesn't fit: n1 has nothing to evict"},
 		{func(s *sim.Schedule) { s.Moves = s.Moves[:1] }, "the schedule does not violate DG"},
 		{func(s *sim.Schedule) { s.Config.Key = "key" }, "a scenario has no words for the schedule's configuration:"},
 	} {

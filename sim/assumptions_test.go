@@ -10,6 +10,7 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 
 	"lockstep/sim/claims"
+	"lockstep/sim/fault"
 	"lockstep/sim/process"
 	"lockstep/sim/redis"
 	"lockstep/sim/trace"
@@ -127,7 +128,7 @@ func wait(d time.Duration) func(*testing.T, *World) {
 	return func(_ *testing.T, w *World) { w.Wait(d) }
 }
 
-func faults(all ...Fault) func(*testing.T, *World) {
+func faults(all ...fault.Fault) func(*testing.T, *World) {
 	return func(t *testing.T, w *World) { inject(t, w, all...) }
 }
 
@@ -151,10 +152,10 @@ func TestClaim1Assumptions(t *testing.T) {
 		touch  = "nothing but compare-and-delete and compare-and-extend touches the lock's record"
 		send   = "the deadline is the monotonic reading before the send, plus the TTL, less a margin for clock speeds"
 	)
-	after := func(d time.Duration, f Fault) func(*testing.T, *World) {
+	after := func(d time.Duration, f fault.Fault) func(*testing.T, *World) {
 		return func(t *testing.T, w *World) {
 			w.Wait(d)
-			inject(t, w, f, Up{"n1"})
+			inject(t, w, f, fault.Up{Node: "n1"})
 		}
 	}
 	// Of two replicas the first has A's record when one of them is made the master.
@@ -163,32 +164,32 @@ func TestClaim1Assumptions(t *testing.T) {
 		cfg.Retry.Tries, cfg.Clients[0].Work, cfg.Clients[1].Work = 1, time.Minute, time.Minute
 		cfg.Replicas, cfg.Lag = 2, time.Minute
 		return play(cfg, func(t *testing.T, w *World) {
-			inject(t, w, Lag{"n1r1", time.Millisecond})
+			inject(t, w, fault.Lag{Replica: "n1r1", By: time.Millisecond})
 			until(t, w, "A", trace.KindEnter)
 			w.Wait(10 * time.Millisecond)
-			inject(t, w, Failover{To: to})
+			inject(t, w, fault.Failover{To: to})
 			enters(w, 1)
 		})
 	}
 	tryBreaches(t, 1, []breach{
 		{"", "nothing happens", holding(setpx, nil, wait(9*time.Second)), "ok"},
-		{key, "a restart without persistence", holding(setpx, nil, faults(Down{"n1"}, Up{"n1"})), "DG OV"},
-		{"", "a restart with persistence of every write", holding(setpx, persisting(redis.PersistAlways), faults(Down{"n1"}, Up{"n1"})), "ok"},
-		{key, "a power cut within the second that everysec may lose", holding(setpx, persisting(redis.PersistEverysec), after(900*time.Millisecond, Unplug{"n1"})), "DG OV"},
-		{"", "a power cut after that second", holding(setpx, persisting(redis.PersistEverysec), after(time.Second, Unplug{"n1"})), "ok"},
-		{"", "a restart of the process within that second", holding(setpx, persisting(redis.PersistEverysec), after(900*time.Millisecond, Down{"n1"})), "ok"},
-		{key, "an eviction", holding(setpx, nil, faults(Evict{"n1"})), "DG OV"},
+		{key, "a restart without persistence", holding(setpx, nil, faults(fault.Down{Node: "n1"}, fault.Up{Node: "n1"})), "DG OV"},
+		{"", "a restart with persistence of every write", holding(setpx, persisting(redis.PersistAlways), faults(fault.Down{Node: "n1"}, fault.Up{Node: "n1"})), "ok"},
+		{key, "a power cut within the second that everysec may lose", holding(setpx, persisting(redis.PersistEverysec), after(900*time.Millisecond, fault.Unplug{Node: "n1"})), "DG OV"},
+		{"", "a power cut after that second", holding(setpx, persisting(redis.PersistEverysec), after(time.Second, fault.Unplug{Node: "n1"})), "ok"},
+		{"", "a restart of the process within that second", holding(setpx, persisting(redis.PersistEverysec), after(900*time.Millisecond, fault.Down{Node: "n1"})), "ok"},
+		{key, "an eviction", holding(setpx, nil, faults(fault.Evict{Node: "n1"})), "DG OV"},
 		{key, "FLUSHALL", holding(strangerSends("FLUSHALL"), stranger, strangerActs), "DG OV FR"},
-		{key, "a failover to a replica that has not got the lock's record", holding(setpx, replicated, faults(Failover{To: "n1r1"})), "DG OV"},
+		{key, "a failover to a replica that has not got the lock's record", holding(setpx, replicated, faults(fault.Failover{To: "n1r1"})), "DG OV"},
 		{key, "a failover to one that has not got it, where another has", promoted("n1r2"), "DG OV"},
 		{"", "a failover to that other one", promoted("n1r1"), "ok"},
-		{key, "a failover, and a holder that stays with the old master", holding(setpx, replicated, faults(Failover{To: "n1r1", Stay: []string{"A"}})), "DG OV"},
+		{key, "a failover, and a holder that stays with the old master", holding(setpx, replicated, faults(fault.Failover{To: "n1r1", Stay: []string{"A"}})), "DG OV"},
 		{"", "a failover to one that has got it", holding(setpx, replicated, func(t *testing.T, w *World) {
 			w.Wait(10 * time.Millisecond)
-			inject(t, w, Failover{To: "n1r1"})
+			inject(t, w, fault.Failover{To: "n1r1"})
 		}), "ok"},
-		{clock, "a jump of a TTL", holding(setpx, nil, faults(NodeStep{"n1", 10 * time.Second})), "DG OV"},
-		{"", "a jump back", holding(setpx, nil, faults(NodeStep{"n1", -10 * time.Second})), "ok"},
+		{clock, "a jump of a TTL", holding(setpx, nil, faults(fault.NodeStep{Node: "n1", By: 10 * time.Second})), "DG OV"},
+		{"", "a jump back", holding(setpx, nil, faults(fault.NodeStep{Node: "n1", By: -10 * time.Second})), "ok"},
 		{rates, "a client's clock is 2% slow", holding(setpx, slowed(0.98), wait(10*time.Second)), "DG OV"},
 		{"", "a client's clock is 1% slow", holding(setpx, slowed(0.99), wait(10*time.Second)), "OV"},
 		{unique, "one value for all", overrun("fixed-value", trace.KindLeave), "DG OV FR"},
@@ -250,7 +251,7 @@ func sameTokenAgain(token func(*toyLock) string) func(*testing.T) string {
 	cfg.Clients[0].Cycles, cfg.Clients[1].Work = 2, time.Minute
 	return play(cfg, func(t *testing.T, w *World) {
 		until(t, w, "A", trace.KindReleased)
-		inject(t, w, Duplicate{"A", 500 * time.Millisecond, 1})
+		inject(t, w, fault.Duplicate{Client: "A", After: 500 * time.Millisecond, N: 1})
 		until(t, w, "A", trace.KindEnter)
 		w.Wait(600 * time.Millisecond)
 		enters(w, 1)
@@ -312,7 +313,7 @@ func slowReply(deadline func(l *toyLock, sent, wall time.Duration) time.Duration
 	return play(cfg, func(t *testing.T, w *World) {
 		until(t, w, "A", trace.KindSend)
 		w.Wait(time.Millisecond)
-		inject(t, w, Delay{"A", true, 5 * time.Second}, WallStep{"A", -5 * time.Second})
+		inject(t, w, fault.Delay{Client: "A", Reply: true, By: 5 * time.Second}, fault.WallStep{Client: "A", By: -5 * time.Second})
 		until(t, w, "A", trace.KindGranted)
 		w.Wait(5 * time.Second)
 		until(t, w, "B", trace.KindGranted)
@@ -395,7 +396,7 @@ func TestClaim3Assumptions(t *testing.T) {
 			return lease, err
 		}, toyKeep)
 	}
-	meanwhile := func(change func(*Config), all ...Fault) func(*testing.T) string {
+	meanwhile := func(change func(*Config), all ...fault.Fault) func(*testing.T) string {
 		cfg := configOf(fenced, "A", "B")
 		cfg.Retry.Tries, cfg.Resource = 1, Fenced
 		change(&cfg)
@@ -419,7 +420,7 @@ func TestClaim3Assumptions(t *testing.T) {
 		})
 	}
 	// A is at work with its lease and its token, and B comes.
-	beside := func(change func(*process.Config), all ...Fault) func(*testing.T) string {
+	beside := func(change func(*process.Config), all ...fault.Fault) func(*testing.T) string {
 		cfg := configOf(fenced, "A", "B")
 		cfg.Retry.Tries, cfg.Resource, cfg.Clients[0].Work = 1, Fenced, 5*time.Second
 		change(&cfg.Clients[1])
@@ -438,15 +439,15 @@ func TestClaim3Assumptions(t *testing.T) {
 		{"tokens increase strictly", "a reading of the client's wall clock", asleepAfter(trace.KindEnter, mint(func(l *toyLock) int64 { return l.Clock.Now().UnixMilli() }), away,
 			func(cfg *Config) { cfg.Resource, cfg.Clients[0].Offset = Fenced, time.Minute }), "SW OV"},
 		{"tokens increase strictly", "the same token for all", asleep(mint(func(*toyLock) int64 { return 7 }), away, withResource(Fenced)), "SW OV"},
-		{"the counter is durable", "a restart without persistence", meanwhile(plain, Down{"n1"}, Up{"n1"}), "SW OV"},
-		{"", "a restart that loses nothing", meanwhile(persisting(redis.PersistAlways), Down{"n1"}, Up{"n1"}), "OV"},
-		{"the counter is durable", "a failover to a replica that lags", meanwhile(replicated, Failover{To: "n1r1"}), "SW OV"},
-		{"the counter is durable", "the same, and a holder that stays with the old master", meanwhile(replicated, Failover{To: "n1r1", Stay: []string{"A"}}), "SW OV"},
+		{"the counter is durable", "a restart without persistence", meanwhile(plain, fault.Down{Node: "n1"}, fault.Up{Node: "n1"}), "SW OV"},
+		{"", "a restart that loses nothing", meanwhile(persisting(redis.PersistAlways), fault.Down{Node: "n1"}, fault.Up{Node: "n1"}), "OV"},
+		{"the counter is durable", "a failover to a replica that lags", meanwhile(replicated, fault.Failover{To: "n1r1"}), "SW OV"},
+		{"the counter is durable", "the same, and a holder that stays with the old master", meanwhile(replicated, fault.Failover{To: "n1r1", Stay: []string{"A"}}), "SW OV"},
 		{"the resource registers the tokens of readers", "a resource that looks at writes only", asleep(fenced, away, withResource(FencedWrites)), "SW OV"},
 		{"the resource refuses lower tokens", "a resource that takes every access", asleep(fenced, away, nil), "SW OV"},
 		{"every access carries its token", "a lock that draws none", asleep(named("setpx-lua"), away, withResource(Fenced)), "SW OV"},
-		{"every access carries its token", "a caller that goes ahead though the lock service doesn't answer", beside(func(c *process.Config) { c.FailOpen = true }, Cut{"B", "n1", Both}), "SW OV"},
-		{"", "a caller that gives up if the lock service doesn't answer", beside(func(*process.Config) {}, Cut{"B", "n1", Both}), "ok"},
+		{"every access carries its token", "a caller that goes ahead though the lock service doesn't answer", beside(func(c *process.Config) { c.FailOpen = true }, fault.Cut{Client: "B", Node: "n1", Direction: fault.Both}), "SW OV"},
+		{"", "a caller that gives up if the lock service doesn't answer", beside(func(*process.Config) {}, fault.Cut{Client: "B", Node: "n1", Direction: fault.Both}), "ok"},
 		{"every access carries its token", "a caller that goes ahead though it was refused", beside(func(c *process.Config) { c.FallThrough = true }), "SW OV"},
 		{"", "a caller that gives up if it is refused", beside(func(*process.Config) {}), "ok"},
 	})
@@ -463,7 +464,7 @@ func TestClaim4Assumptions(t *testing.T) {
 			change(&cfg)
 		}
 		return play(cfg, func(t *testing.T, w *World) {
-			inject(t, w, Cut{"A", "n4", Both}, Cut{"A", "n5", Both})
+			inject(t, w, fault.Cut{Client: "A", Node: "n4", Direction: fault.Both}, fault.Cut{Client: "A", Node: "n5", Direction: fault.Both})
 			until(t, w, "A", trace.KindEnter)
 			happens(t, w)
 			enters(w, 1)
@@ -473,7 +474,7 @@ func TestClaim4Assumptions(t *testing.T) {
 	dark := func(nodes ...string) func(*testing.T) string {
 		return holding(redlock, nil, func(t *testing.T, w *World) {
 			for _, n := range nodes {
-				inject(t, w, Unplug{n}, Up{n})
+				inject(t, w, fault.Unplug{Node: n}, fault.Up{Node: n})
 			}
 		})
 	}
@@ -500,19 +501,19 @@ func TestClaim4Assumptions(t *testing.T) {
 		{"", "two of five lose power", dark("n2", "n3"), "ok"},
 		{"a holder has a true majority", "half of an even number", halves(t, 2), "DG OV"},
 		{"", "more than half of an even number", halves(t, 3), "ok"},
-		{lost, "a restart without persistence", bare(redlock, nil, faults(Down{"n3"}, Up{"n3"})), "DG OV"},
-		{lost, "an eviction", bare(redlock, nil, faults(Evict{"n3"})), "DG OV"},
-		{lost, "a power cut within the second that everysec may lose", bare(redlock, func(cfg *Config) { cfg.Nodes[2].Persistence = redis.PersistEverysec }, faults(Unplug{"n3"}, Up{"n3"})), "DG OV"},
-		{"", "a restart with persistence of every write", bare(redlock, third, faults(Down{"n3"}, Up{"n3"})), "ok"},
+		{lost, "a restart without persistence", bare(redlock, nil, faults(fault.Down{Node: "n3"}, fault.Up{Node: "n3"})), "DG OV"},
+		{lost, "an eviction", bare(redlock, nil, faults(fault.Evict{Node: "n3"})), "DG OV"},
+		{lost, "a power cut within the second that everysec may lose", bare(redlock, func(cfg *Config) { cfg.Nodes[2].Persistence = redis.PersistEverysec }, faults(fault.Unplug{Node: "n3"}, fault.Up{Node: "n3"})), "DG OV"},
+		{"", "a restart with persistence of every write", bare(redlock, third, faults(fault.Down{Node: "n3"}, fault.Up{Node: "n3"})), "ok"},
 		{"", "a server that stays away until all leases are over", bare(redlock, nil, func(t *testing.T, w *World) {
-			inject(t, w, Down{"n3"})
+			inject(t, w, fault.Down{Node: "n3"})
 			w.Wait(10 * time.Second)
-			inject(t, w, Up{"n3"})
+			inject(t, w, fault.Up{Node: "n3"})
 		}), "OV"},
 		{"the token is unique to the acquisition", "one token for all", cleansUp(process.SameTokens), "DG OV FR"},
 		{"", "a token for each", cleansUp(process.UniqueTokens), "ok"},
-		{"no server's clock jumps forward", "a jump of a TTL", bare(redlock, nil, faults(NodeStep{"n3", 10 * time.Second})), "DG OV"},
-		{"", "a jump of a client's wall clock", bare(redlock, nil, faults(WallStep{"A", -time.Hour})), "ok"},
+		{"no server's clock jumps forward", "a jump of a TTL", bare(redlock, nil, faults(fault.NodeStep{Node: "n3", By: 10 * time.Second})), "DG OV"},
+		{"", "a jump of a client's wall clock", bare(redlock, nil, faults(fault.WallStep{Client: "A", By: -time.Hour})), "ok"},
 		{"clocks differ in speed by less than the margin that the lock takes off its lease", "a client's clock is 3% slow", bare(redlock, slowed(0.97), func(_ *testing.T, w *World) {
 			w.Wait(10010*time.Millisecond - w.Now())
 		}), "DG OV"},
@@ -532,7 +533,7 @@ func halves(t *testing.T, need int) func(*testing.T) string {
 	cfg := configOf(quorumLock{need: need}.strategy(4), "A", "B")
 	cfg.Clients[0].Work, cfg.Clients[1].Work = time.Minute, time.Minute
 	return play(cfg, func(t *testing.T, w *World) {
-		inject(t, w, Cut{"A", "n3", Both}, Cut{"A", "n4", Both}, Cut{"B", "n1", Both}, Cut{"B", "n2", Both})
+		inject(t, w, fault.Cut{Client: "A", Node: "n3", Direction: fault.Both}, fault.Cut{Client: "A", Node: "n4", Direction: fault.Both}, fault.Cut{Client: "B", Node: "n1", Direction: fault.Both}, fault.Cut{Client: "B", Node: "n2", Direction: fault.Both})
 		enters(w, 0)
 		enters(w, 1)
 	})
@@ -591,7 +592,7 @@ func votesSlowly(rate float64, q quorumLock) func(*testing.T) string {
 	cfg := configOf(q.strategy(3), "A", "B")
 	cfg.Timeout, cfg.Clients[0].Rate, cfg.Clients[0].Work = time.Second, rate, time.Minute
 	return play(cfg, func(t *testing.T, w *World) {
-		inject(t, w, Slow{"A", "n1", time.Millisecond, 500 * time.Millisecond}, Cut{"A", "n3", Both})
+		inject(t, w, fault.Slow{Client: "A", Node: "n1", Request: time.Millisecond, Reply: 500 * time.Millisecond}, fault.Cut{Client: "A", Node: "n3", Direction: fault.Both})
 		until(t, w, "A", trace.KindGranted)
 		w.Wait(10*time.Second + 5*time.Millisecond - w.Now())
 		until(t, w, "B", trace.KindGranted)
@@ -604,10 +605,10 @@ func setBack(strategy string) func(*testing.T) string {
 	cfg := configOf(named(strategy), "A", "B")
 	cfg.Retry.Tries, cfg.Clients[0].Work, cfg.Clients[1].Work = 1, time.Minute, time.Minute
 	return play(cfg, func(t *testing.T, w *World) {
-		inject(t, w, Cut{"A", "n4", Both}, Cut{"A", "n5", Both})
+		inject(t, w, fault.Cut{Client: "A", Node: "n4", Direction: fault.Both}, fault.Cut{Client: "A", Node: "n5", Direction: fault.Both})
 		until(t, w, "A", trace.KindReceive)
 		w.Wait(9 * time.Second)
-		inject(t, w, WallStep{"A", -9 * time.Second})
+		inject(t, w, fault.WallStep{Client: "A", By: -9 * time.Second})
 		until(t, w, "A", trace.KindEnter)
 		w.Wait(2 * time.Second)
 		enters(w, 1)
@@ -617,7 +618,7 @@ func setBack(strategy string) func(*testing.T) string {
 // TestClaim5Assumptions: A dies, and B asks again and again.
 func TestClaim5Assumptions(t *testing.T) {
 	// dies lets A act until these events, and perhaps something happen, before it dies.
-	dies := func(s strategies.Strategy, last []trace.Kind, change func(*Config), happens ...Fault) func(*testing.T) string {
+	dies := func(s strategies.Strategy, last []trace.Kind, change func(*Config), happens ...fault.Fault) func(*testing.T) string {
 		cfg := configOf(s, "A", "B")
 		cfg.Retry = strategies.Retry{Tries: 1}
 		cfg.Clients[1].Insist = 100 * time.Millisecond
@@ -630,7 +631,7 @@ func TestClaim5Assumptions(t *testing.T) {
 				until(t, w, "A", kind)
 			}
 			inject(t, w, happens...)
-			inject(t, w, Crash{"A"})
+			inject(t, w, fault.Crash{Client: "A"})
 			return recovery(t, w, 10*time.Millisecond)
 		}
 	}
@@ -649,17 +650,17 @@ func TestClaim5Assumptions(t *testing.T) {
 		{"nothing that the dead client sent is still under way", "a request that arrives five seconds later", func(t *testing.T) string {
 			w := newWorld(t, configOf(named("setpx-lua"), "A", "B"))
 			until(t, w, "A", trace.KindSend)
-			inject(t, w, Delay{"A", false, 5 * time.Second}, Crash{"A"})
+			inject(t, w, fault.Delay{Client: "A", Reply: false, By: 5 * time.Second}, fault.Crash{Client: "A"})
 			return recovery(t, w, 6*time.Second) // till then nobody asks
 		}, "late"},
 		{"", "the same request, which arrives at once", func(t *testing.T) string {
 			w := newWorld(t, configOf(named("setpx-lua"), "A", "B"))
 			until(t, w, "A", trace.KindSend)
-			inject(t, w, Crash{"A"})
+			inject(t, w, fault.Crash{Client: "A"})
 			return recovery(t, w, 6*time.Second)
 		}, "in time"},
-		{"the server's clock does not jump back", "a jump of five seconds", dies(named("setpx-lua"), []trace.Kind{trace.KindGranted}, nil, NodeStep{"n1", -5 * time.Second}), "late"},
-		{"", "a jump forward", dies(named("setpx-lua"), []trace.Kind{trace.KindGranted}, nil, NodeStep{"n1", 5 * time.Second}), "in time"},
+		{"the server's clock does not jump back", "a jump of five seconds", dies(named("setpx-lua"), []trace.Kind{trace.KindGranted}, nil, fault.NodeStep{Node: "n1", By: -5 * time.Second}), "late"},
+		{"", "a jump forward", dies(named("setpx-lua"), []trace.Kind{trace.KindGranted}, nil, fault.NodeStep{Node: "n1", By: 5 * time.Second}), "in time"},
 		{stamps, "a dead client's clock that was fast", dies(named("getset-equal"), once, fast), "late"},
 		{"", "the same clock, where the record is none", dies(named("setpx-lua"), once, fast), "in time"},
 		{hung, "a thread that goes on renewing", func(t *testing.T) string {
@@ -667,7 +668,7 @@ func TestClaim5Assumptions(t *testing.T) {
 			cfg.TTL = 9 * time.Second
 			w := newWorld(t, cfg)
 			until(t, w, "A", trace.KindEnter)
-			inject(t, w, Hang{"A"})
+			inject(t, w, fault.Hang{Client: "A"})
 			return recovery(t, w, 10*time.Millisecond)
 		}, "PD"},
 		{"", "a process that dies with its threads", func(t *testing.T) string {
@@ -675,7 +676,7 @@ func TestClaim5Assumptions(t *testing.T) {
 			cfg.TTL = 9 * time.Second
 			w := newWorld(t, cfg)
 			until(t, w, "A", trace.KindEnter)
-			inject(t, w, Crash{"A"})
+			inject(t, w, fault.Crash{Client: "A"})
 			return recovery(t, w, 10*time.Millisecond)
 		}, "in time"},
 	})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"lockstep/sim/fault"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -71,15 +72,15 @@ func TestWaitEndsInVirtualTime(t *testing.T) {
 // TestDeadWaiterSwallowsElement: a server serves a client that has crashed, and a reply that is
 // lost takes its element with it.
 func TestDeadWaiterSwallowsElement(t *testing.T) {
-	for _, fault := range []Fault{Crash{"A"}, LoseReply{"A"}} {
+	for _, f := range []fault.Fault{fault.Crash{Client: "A"}, fault.LoseReply{Client: "A"}} {
 		w := newWorld(t, configOf(turnstile(), "A", "B", "C"))
-		if _, is := fault.(LoseReply); is {
-			inject(t, w, fault)
+		if _, is := f.(fault.LoseReply); is {
+			inject(t, w, f)
 		}
 		until(t, w, "A", trace.KindSend)
 		w.Wait(time.Millisecond)
-		if _, is := fault.(Crash); is {
-			inject(t, w, fault)
+		if _, is := f.(fault.Crash); is {
+			inject(t, w, f)
 		}
 		until(t, w, "B", trace.KindSend)
 		w.Wait(time.Millisecond)
@@ -87,10 +88,10 @@ func TestDeadWaiterSwallowsElement(t *testing.T) {
 		for w.Step(SetOf(0, 1)) {
 		}
 		if n := count(w, trace.KindGranted); n != 0 {
-			t.Errorf("%s: the element was handed out twice", fault)
+			t.Errorf("%s: the element was handed out twice", f)
 		}
 		if count(w, trace.KindRefused) != 2 { // B and C
-			t.Errorf("%s: B is not refused", fault)
+			t.Errorf("%s: B is not refused", f)
 		}
 	}
 }
@@ -100,7 +101,7 @@ func TestRestartEndsWaits(t *testing.T) {
 	w := newWorld(t, configOf(turnstile(), "A", "C"))
 	until(t, w, "A", trace.KindSend)
 	w.Wait(time.Millisecond)
-	inject(t, w, Down{"n1"}, Up{"n1"})
+	inject(t, w, fault.Down{Node: "n1"}, fault.Up{Node: "n1"})
 	until(t, w, "A", trace.KindFailed)
 	until(t, w, "C", trace.KindDone)
 	if r := w.state.Nodes[0].Records; len(r) != 1 || r[0].Key != "free" {
@@ -113,7 +114,7 @@ func TestRestartEndsWaits(t *testing.T) {
 func TestHangingUpEndsWait(t *testing.T) {
 	w := newWorld(t, configOf(turnstile(), "A", "C"))
 	until(t, w, "A", trace.KindSend)
-	inject(t, w, Delay{"A", false, 15 * time.Second})
+	inject(t, w, fault.Delay{Client: "A", Reply: false, By: 15 * time.Second})
 	until(t, w, "A", trace.KindTimeout)
 	w.Wait(time.Second)
 	until(t, w, "C", trace.KindDone)
@@ -135,7 +136,7 @@ func TestWithTimeout(t *testing.T) {
 	}, toyDrop)
 	w := newWorld(t, configOf(s, "A"))
 	for range 2 {
-		inject(t, w, LoseReply{"A"})
+		inject(t, w, fault.LoseReply{Client: "A"})
 		until(t, w, "A", trace.KindTimeout)
 	}
 	expectStory(t, w, `

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/sim/fault"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -98,7 +99,7 @@ func TestTimeBoundOfWaits(t *testing.T) {
 func TestEndlessPatience(t *testing.T) {
 	w := newWorld(t, config(t, "setnx", "A", "B"))
 	until(t, w, "A", trace.KindGranted)
-	inject(t, w, Crash{"A"})
+	inject(t, w, fault.Crash{Client: "A"})
 	for range 1000 {
 		w.Step(SetOf(1))
 	}
@@ -118,9 +119,9 @@ func TestPatienceAfterATimeout(t *testing.T) {
 	cfg.Retry = strategies.Retry{Delay: 100 * time.Millisecond} // for ever
 	w := newWorld(t, cfg)
 	until(t, w, "A", trace.KindGranted)
-	inject(t, w, Pause{"A"})
+	inject(t, w, fault.Pause{Client: "A"})
 	until(t, w, "B", trace.KindExecute)
-	inject(t, w, Delay{"B", true, time.Second}) // longer than it waits
+	inject(t, w, fault.Delay{Client: "B", Reply: true, By: time.Second}) // longer than it waits
 	until(t, w, "B", trace.KindTimeout)
 	w.Wait(2 * time.Second)
 	before := w.events
@@ -133,8 +134,8 @@ func TestPatienceAfterATimeout(t *testing.T) {
 // is one that a clock can be off by, or it is refused.
 func TestSpansBeyondAllBounds(t *testing.T) {
 	for _, d := range []time.Duration{math.MaxInt64, math.MinInt64, math.MaxInt64 / 2, 400 * 24 * time.Hour, -400 * 24 * time.Hour} {
-		for _, f := range []Fault{
-			WallStep{"A", d}, NodeStep{"n1", d}, Delay{"A", false, d}, Duplicate{"A", d, 1}, Slow{"A", "n1", d, 0}, Slow{"A", "n1", 0, d}, Lag{"n1r1", d},
+		for _, f := range []fault.Fault{
+			fault.WallStep{Client: "A", By: d}, fault.NodeStep{Node: "n1", By: d}, fault.Delay{Client: "A", Reply: false, By: d}, fault.Duplicate{Client: "A", After: d, N: 1}, fault.Slow{Client: "A", Node: "n1", Request: d, Reply: 0}, fault.Slow{Client: "A", Node: "n1", Request: 0, Reply: d}, fault.Lag{Replica: "n1r1", By: d},
 		} {
 			cfg := config(t, "setpx-lua", "A")
 			cfg.Replicas = 1
@@ -149,7 +150,7 @@ func TestSpansBeyondAllBounds(t *testing.T) {
 			if len(w.trace.Events) != events || w.now > time.Hour {
 				t.Errorf("%s was refused, and yet something has happened", f)
 			}
-			if _, err := ParseFault(f.String()); err == nil {
+			if _, err := fault.Parse(f.String()); err == nil {
 				t.Errorf("%s can be parsed", f)
 			}
 		}
@@ -159,13 +160,13 @@ func TestSpansBeyondAllBounds(t *testing.T) {
 // TestStepsAddUp: many steps of a clock that are allowed don't make one that isn't.
 func TestStepsAddUp(t *testing.T) {
 	w := newWorld(t, config(t, "setpx-lua", "A"))
-	for _, f := range []Fault{WallStep{"A", trace.MaxSpan}, NodeStep{"n1", -trace.MaxSpan}} {
+	for _, f := range []fault.Fault{fault.WallStep{Client: "A", By: trace.MaxSpan}, fault.NodeStep{Node: "n1", By: -trace.MaxSpan}} {
 		inject(t, w, f)
 		if w.Inject(f) == nil {
 			t.Errorf("%s is allowed twice", f)
 		}
 	}
-	inject(t, w, WallStep{"A", -trace.MaxSpan}, WallStep{"A", -trace.MaxSpan}, NodeStep{"n1", trace.MaxSpan}, NodeStep{"n1", trace.MaxSpan})
+	inject(t, w, fault.WallStep{Client: "A", By: -trace.MaxSpan}, fault.WallStep{Client: "A", By: -trace.MaxSpan}, fault.NodeStep{Node: "n1", By: trace.MaxSpan}, fault.NodeStep{Node: "n1", By: trace.MaxSpan})
 	run(t, w)
 	expectVerdict(t, w, "ok")
 }

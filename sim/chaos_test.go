@@ -3,10 +3,12 @@ package sim
 import (
 	"math/rand/v2"
 	"time"
+
+	"lockstep/sim/fault"
 )
 
 // faultMaker draws a fault that makes sense in a world; nil draws none.
-type faultMaker func(w *World, rng *rand.Rand) Fault
+type faultMaker func(w *World, rng *rand.Rand) fault.Fault
 
 // wild is a short configuration in which every fault has something to hit.
 func wild(cfg Config) Config {
@@ -19,11 +21,11 @@ func wild(cfg Config) Config {
 
 // chaos makes so many random moves. What it does depends on rng alone, and is in
 // the world's schedule afterwards.
-func chaos(w *World, rng *rand.Rand, moves int, fault faultMaker) {
+func chaos(w *World, rng *rand.Rand, moves int, make faultMaker) {
 	for range moves {
 		switch n := rng.IntN(100); {
 		case n < 12:
-			if f := fault(w, rng); f != nil {
+			if f := make(w, rng); f != nil {
 				_ = w.Inject(f) // where it doesn't fit, as with nothing under way to drop, nothing happens
 			}
 		case n < 16:
@@ -47,18 +49,19 @@ func anyClient(w *World, rng *rand.Rand) string { return w.clients[rng.IntN(w.Cl
 func anyNode(w *World, rng *rand.Rand) string   { return w.nodes[rng.IntN(w.Nodes())].Name }
 
 // anyFault is a fault of any kind, but for the end of the run.
-func anyFault(w *World, rng *rand.Rand) Fault {
-	s := &faultTable[rng.IntN(len(faultTable))]
+func anyFault(w *World, rng *rand.Rand) fault.Fault {
+	kinds := fault.Kinds()
+	s := &kinds[rng.IntN(len(kinds))]
 	for s.Step == "" {
-		s = &faultTable[rng.IntN(len(faultTable))]
+		s = &kinds[rng.IntN(len(kinds))]
 	}
 	return anyFaultOf(s, w, rng)
 }
 
 // anyFaultOf is a fault of a kind, with any parameters.
-func anyFaultOf(s *FaultSpec, w *World, rng *rand.Rand) Fault {
-	args := make([]string, len(s.params))
-	for i, p := range s.params {
+func anyFaultOf(s *fault.Spec, w *World, rng *rand.Rand) fault.Fault {
+	args := make([]string, len(s.Params()))
+	for i, p := range s.Params() {
 		args[i] = drawn(p.Type, w, rng)
 	}
 	f, err := s.Make(args...)
@@ -69,24 +72,24 @@ func anyFaultOf(s *FaultSpec, w *World, rng *rand.Rand) Fault {
 }
 
 // drawn is a parameter of a fault, as schedules write it.
-func drawn(t ParamType, w *World, rng *rand.Rand) string {
+func drawn(t fault.ParamType, w *World, rng *rand.Rand) string {
 	one := func(of ...string) string { return of[rng.IntN(len(of))] }
 	switch t {
-	case ParamClient:
+	case fault.ParamClient:
 		return anyClient(w, rng)
-	case ParamClients:
+	case fault.ParamClients:
 		return one("-", anyClient(w, rng))
-	case ParamNode, ParamReplica: // a replica can have become the master, and the other way round
+	case fault.ParamNode, fault.ParamReplica: // a replica can have become the master, and the other way round
 		return w.nodes[rng.IntN(len(w.nodes))].Name
-	case ParamHalf:
+	case fault.ParamHalf:
 		return one("request", "reply")
-	case ParamDirection:
-		return one(directionNames[:]...)
-	case ParamSpan:
+	case fault.ParamDirection:
+		return one("both", "requests", "replies")
+	case fault.ParamSpan:
 		return span(rng).String()
-	case ParamJump:
+	case fault.ParamJump:
 		return one("", "-") + span(rng).String()
-	case ParamCount:
+	case fault.ParamCount:
 		return one("1", "2")
 	}
 	panic("a parameter of no known type")

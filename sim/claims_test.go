@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lockstep/sim/claims"
+	"lockstep/sim/fault"
 	"lockstep/sim/redis"
 	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
@@ -124,20 +125,20 @@ var steady = []float64{0.989, 1, 1.01, 3}
 
 // kindFaults are the kinds of fault that claim 1 allows: of clients, of the network, and of a
 // server that loses nothing.
-var kindFaults = slices.DeleteFunc(Faults(), func(s FaultSpec) bool { return s.Breaks != "" || s.Step == "" })
+var kindFaults = slices.DeleteFunc(fault.Kinds(), func(s fault.Spec) bool { return s.Breaks != "" || s.Step == "" })
 
 // kindFault is one of kindFaults. A kind that breaks an assumption doesn't change the draws.
-func kindFault(w *World, rng *rand.Rand) Fault {
+func kindFault(w *World, rng *rand.Rand) fault.Fault {
 	for {
 		switch f := anyFaultOf(&kindFaults[rng.IntN(len(kindFaults))], w, rng).(type) {
-		case Hang, Crash:
+		case fault.Hang, fault.Crash:
 			if rng.IntN(3) == 0 { // or hardly anybody would be left
 				return f
 			}
-		case Duplicate:
+		case fault.Duplicate:
 			f.After = spread(rng)
 			return f
-		case Delay:
+		case fault.Delay:
 			f.By = spread(rng)
 			return f
 		default:
@@ -150,18 +151,18 @@ func kindFault(w *World, rng *rand.Rand) Fault {
 func spread(rng *rand.Rand) time.Duration { return time.Duration(rng.IntN(1500)) * time.Millisecond }
 
 // durableFault adds restarts of servers whose disks hold everything.
-func durableFault(w *World, rng *rand.Rand) Fault {
+func durableFault(w *World, rng *rand.Rand) fault.Fault {
 	switch rng.IntN(12) {
 	case 0:
-		return Down{anyNode(w, rng)}
+		return fault.Down{Node: anyNode(w, rng)}
 	case 1, 2:
-		return Up{anyNode(w, rng)}
+		return fault.Up{Node: anyNode(w, rng)}
 	}
 	return kindFault(w, rng)
 }
 
 // awake is durableFault, but nobody's work hangs while its renewal goes on.
-func awake(w *World, rng *rand.Rand) Fault {
+func awake(w *World, rng *rand.Rand) fault.Fault {
 	for {
 		if f := durableFault(w, rng); !isHang(f) {
 			return f
@@ -170,9 +171,9 @@ func awake(w *World, rng *rand.Rand) Fault {
 }
 
 // isHang reports whether a fault ends a main thread and nothing else of its process.
-func isHang(f Fault) bool {
+func isHang(f fault.Fault) bool {
 	switch f.(type) {
-	case Hang, Throw:
+	case fault.Hang, fault.Throw:
 		return true
 	}
 	return false
@@ -226,12 +227,12 @@ func TestClaim1(t *testing.T) {
 // itself has failed.
 
 // unkindFault breaks the lock, but not the counter.
-func unkindFault(w *World, rng *rand.Rand) Fault {
+func unkindFault(w *World, rng *rand.Rand) fault.Fault {
 	switch rng.IntN(6) {
 	case 0:
-		return Evict{anyNode(w, rng)}
+		return fault.Evict{Node: anyNode(w, rng)}
 	case 1:
-		return NodeStep{anyNode(w, rng), time.Duration(rng.IntN(2400)-1200) * time.Millisecond}
+		return fault.NodeStep{Node: anyNode(w, rng), By: time.Duration(rng.IntN(2400)-1200) * time.Millisecond}
 	}
 	return durableFault(w, rng)
 }
@@ -251,7 +252,7 @@ func TestClaim3(t *testing.T) {
 
 // minorityFault lets fewer than half of the nodes go down; they come back only
 // where nothing is lost thereby.
-func minorityFault(w *World, rng *rand.Rand) Fault {
+func minorityFault(w *World, rng *rand.Rand) fault.Fault {
 	down := 0
 	for _, n := range w.nodes {
 		if !n.Up {
@@ -261,11 +262,11 @@ func minorityFault(w *World, rng *rand.Rand) Fault {
 	switch rng.IntN(8) {
 	case 0:
 		if down < (w.Nodes()-1)/2 {
-			return Down{anyNode(w, rng)}
+			return fault.Down{Node: anyNode(w, rng)}
 		}
 	case 1:
 		if n := w.nodes[rng.IntN(w.Nodes())]; n.Persistence == redis.PersistAlways {
-			return Up{n.Name}
+			return fault.Up{Node: n.Name}
 		}
 	}
 	return kindFault(w, rng)
@@ -323,7 +324,7 @@ func TestClaim5(t *testing.T) {
 				for range k {
 					w.Step(SetOf(0))
 				}
-				inject(t, w, Crash{"A"})
+				inject(t, w, fault.Crash{Client: "A"})
 				crashed := w.Now()
 				until(t, w, "B", trace.KindGranted)
 				// What A had sent arrives a latency later; stamps of whole seconds may

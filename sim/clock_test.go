@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/sim/fault"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -147,9 +148,9 @@ func TestPausedClocksGoOn(t *testing.T) {
 	for range 4 { // start, acquire, and the first two readings
 		w.Step(SetOf(0))
 	}
-	inject(t, w, Pause{"A"})
+	inject(t, w, fault.Pause{Client: "A"})
 	w.Wait(7 * time.Second)
-	inject(t, w, Resume{"A"})
+	inject(t, w, fault.Resume{Client: "A"})
 	run(t, w)
 	expectStory(t, w, `
 		0 A reads its wall clock: 1000.000000
@@ -165,9 +166,9 @@ func TestPausedClocksGoOn(t *testing.T) {
 func TestResumeWhileAsleep(t *testing.T) {
 	w := newWorld(t, configOf(sleeper(2*time.Second, time.Second), "A"))
 	until(t, w, "A", trace.KindSleep)
-	inject(t, w, Pause{"A"})
+	inject(t, w, fault.Pause{Client: "A"})
 	w.Wait(500 * time.Millisecond)
-	inject(t, w, Resume{"A"})
+	inject(t, w, fault.Resume{Client: "A"})
 	run(t, w)
 	expectStory(t, w, `
 		0 A is paused
@@ -178,9 +179,9 @@ func TestResumeWhileAsleep(t *testing.T) {
 func TestSleepThroughAPause(t *testing.T) {
 	w := newWorld(t, configOf(sleeper(2*time.Second, time.Second), "A"))
 	until(t, w, "A", trace.KindSleep)
-	inject(t, w, Pause{"A"})
+	inject(t, w, fault.Pause{Client: "A"})
 	w.Wait(5 * time.Second)
-	inject(t, w, Resume{"A"})
+	inject(t, w, fault.Resume{Client: "A"})
 	run(t, w)
 	expectStory(t, w, "0 A sleeps for 2s\n5 A wakes up\n5 A sleeps for 1s\n6 A wakes up", trace.KindSleep, trace.KindWake)
 }
@@ -201,7 +202,7 @@ func TestWallStep(t *testing.T) {
 	cfg.Clients[0].Offset = -500 * time.Millisecond
 	w := newWorld(t, cfg)
 	until(t, w, "A", trace.KindSleep)
-	inject(t, w, WallStep{"A", -time.Hour})
+	inject(t, w, fault.WallStep{Client: "A", By: -time.Hour})
 	run(t, w, "A")
 	expectStory(t, w, `
 		0 A reads its wall clock: 999.500000
@@ -218,7 +219,7 @@ func TestWallStep(t *testing.T) {
 // TestWallStepSparesOthers: another client's clock is another clock.
 func TestWallStepSparesOthers(t *testing.T) {
 	w := newWorld(t, config(t, "getset-equal", "A", "B"))
-	inject(t, w, WallStep{"A", time.Hour})
+	inject(t, w, fault.WallStep{Client: "A", By: time.Hour})
 	w.Step(SetOf(1))
 	until(t, w, "B", trace.KindClock)
 	expectStory(t, w, "0 B reads its wall clock: 1000.000000", trace.KindClock)
@@ -252,7 +253,7 @@ func TestLapse(t *testing.T) {
 func TestLapseOfAPausedHolder(t *testing.T) {
 	w := newWorld(t, config(t, "setpx-lua", "A"))
 	until(t, w, "A", trace.KindGranted)
-	inject(t, w, Pause{"A"})
+	inject(t, w, fault.Pause{Client: "A"})
 	w.Wait(9896*time.Millisecond - time.Nanosecond)
 	if now := w.Now() - 2*time.Millisecond; !w.State().Clients[0].Lease.Live {
 		t.Fatalf("a nanosecond before its deadline the lease is over: it is %s", now)
@@ -271,7 +272,7 @@ func TestDeadOnArrival(t *testing.T) {
 	cfg.Timeout = time.Hour
 	w := newWorld(t, cfg)
 	until(t, w, "A", trace.KindSend)
-	inject(t, w, Delay{"A", false, 20 * time.Second})
+	inject(t, w, fault.Delay{Client: "A", Reply: false, By: 20 * time.Second})
 	until(t, w, "A", trace.KindGranted)
 	if l := w.State().Clients[0].Lease; l.Live || !l.Believed || l.Deadline != 9898*time.Millisecond {
 		t.Errorf("the lease is %+v", l)
@@ -325,7 +326,7 @@ func TestTimeout(t *testing.T) {
 		cfg := config(t, "setpx-lua", "A")
 		cfg.Timeout = timeout
 		w := newWorld(t, cfg)
-		inject(t, w, Cut{"A", "n1", Both})
+		inject(t, w, fault.Cut{Client: "A", Node: "n1", Direction: fault.Both})
 		w.Wait(time.Second)
 		run(t, w)
 		at := time.Second + timeout
@@ -343,7 +344,7 @@ func TestReplyAtTheDeadline(t *testing.T) {
 		-time.Nanosecond: "2.999999999 A <- n1 OK\n2.999999999 A has the lock, token A1, lease until 9.898s (10s less 102ms in case clocks drift apart)",
 	} {
 		w := newWorld(t, config(t, "setpx-lua", "A"))
-		inject(t, w, Slow{"A", "n1", time.Second, 2*time.Second + late})
+		inject(t, w, fault.Slow{Client: "A", Node: "n1", Request: time.Second, Reply: 2*time.Second + late})
 		for w.Position(0).Phase == trace.PhaseIdle || w.Position(0).Phase == trace.PhaseAcquire {
 			if !w.Step(SetOf(0)) {
 				break
@@ -367,9 +368,9 @@ func TestPausedWhileWaiting(t *testing.T) {
 	} {
 		w := newWorld(t, config(t, "setpx-lua", "A"))
 		until(t, w, "A", trace.KindSend)
-		inject(t, w, Delay{"A", false, tc.reply}, Pause{"A"})
+		inject(t, w, fault.Delay{Client: "A", Reply: false, By: tc.reply}, fault.Pause{Client: "A"})
 		w.Wait(20 * time.Second)
-		inject(t, w, Resume{"A"})
+		inject(t, w, fault.Resume{Client: "A"})
 		for w.Now() == 20*time.Second && w.Step(SetOf(0)) && w.Position(0).Phase == trace.PhaseAcquire {
 		}
 		expectStory(t, w, tc.want, trace.KindResume, trace.KindReceive, trace.KindTimeout, trace.KindGranted, trace.KindFailed)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"lockstep/sim/fault"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -170,7 +171,7 @@ func TestCrashAnywhere(t *testing.T) {
 				for range k * len(actors) {
 					w.Step(who(t, w, strings.Split(actors, "")...))
 				}
-				inject(t, w, Crash{"A"})
+				inject(t, w, fault.Crash{Client: "A"})
 				expectSilenceAfterCrash(t, w, k)
 			}
 		}
@@ -220,7 +221,7 @@ func TestNoConnectionIsMissed(t *testing.T) {
 			for range k {
 				w.Step(SetOf(0))
 			}
-			inject(t, w, Crash{"A"})
+			inject(t, w, fault.Crash{Client: "A"})
 		}
 		reset(t, w, cfg)
 		for _, c := range w.clients {
@@ -236,7 +237,7 @@ func TestNoConnectionIsMissed(t *testing.T) {
 func TestSentBeforeTheCrash(t *testing.T) {
 	w := newWorld(t, config(t, "setpx-lua", "A", "B"))
 	until(t, w, "A", trace.KindSend)
-	inject(t, w, Crash{"A"})
+	inject(t, w, fault.Crash{Client: "A"})
 	w.Wait(time.Second)
 	expectStory(t, w, `
 		0      A   wants the lock
@@ -255,9 +256,9 @@ func TestSentBeforeTheCrash(t *testing.T) {
 func TestCrashTwice(t *testing.T) {
 	w := newWorld(t, config(t, "setpx-lua", "A"))
 	until(t, w, "A", trace.KindGranted)
-	inject(t, w, Crash{"A"})
+	inject(t, w, fault.Crash{Client: "A"})
 	events := len(w.trace.Events)
-	inject(t, w, Crash{"A"}, Pause{"A"}, Resume{"A"}, WallStep{"A", time.Hour})
+	inject(t, w, fault.Crash{Client: "A"}, fault.Pause{Client: "A"}, fault.Resume{Client: "A"}, fault.WallStep{Client: "A", By: time.Hour})
 	if w.Frozen(0) || len(w.trace.Events) != events {
 		t.Errorf("frozen %v, and then:\n%s", w.Frozen(0), strings.Join(story(w)[events:], "\n"))
 	}
@@ -269,9 +270,9 @@ func TestCrashTwice(t *testing.T) {
 func TestCrashWhilePaused(t *testing.T) {
 	w := newWorld(t, config(t, "setpx-lua", "A", "B"))
 	until(t, w, "A", trace.KindEnter)
-	inject(t, w, Pause{"A"})
+	inject(t, w, fault.Pause{Client: "A"})
 	w.Wait(20 * time.Second)
-	inject(t, w, Crash{"A"}, Resume{"A"})
+	inject(t, w, fault.Crash{Client: "A"}, fault.Resume{Client: "A"})
 	run(t, w)
 	expectStory(t, w, "0.002 A is paused\n20.002 A crashes", trace.KindPause, trace.KindResume, trace.KindCrash)
 	expectVerdict(t, w, "ok")
@@ -282,7 +283,7 @@ func TestCrashWhilePaused(t *testing.T) {
 func TestCrashInsideTheCriticalSection(t *testing.T) {
 	w := newWorld(t, config(t, "setpx-lua", "A", "B"))
 	until(t, w, "A", trace.KindRead)
-	inject(t, w, Crash{"A"})
+	inject(t, w, fault.Crash{Client: "A"})
 	run(t, w)
 	expectVerdict(t, w, "BD")
 	if s := w.State().Store; s.Value != 1 || s.Version != 1 {

@@ -10,6 +10,7 @@
 //     its own. resp reads the protocol, and spelling the words of commands as Redis does.
 //   - process: client code. It runs a strategy's go-redis code in coroutines, on a
 //     [process.Host].
+//   - fault: the kinds of fault as data, with their words and parameters. Their effects are here.
 //   - monitor: the rules for violations, which the search shares.
 //   - timeline: lanes, bars and marks, for every picture of a run. export draws Mermaid, SVG
 //     and HTML from it.
@@ -41,7 +42,7 @@
 // observe or affect the world: a request sent, a reply received, a clock read, a sleep, an
 // access to the resource, entering and leaving the critical section. At each step the
 // schedule decides: of a set of clients the thread that has been ready longest acts, time
-// passes, or a [Fault] is injected. A [Schedule] lists these decisions as [Move] values, of
+// passes, or a [fault.Fault] is injected. A [Schedule] lists these decisions as [Move] values, of
 // which one may stand for several steps of the same clients. The same schedule gives the
 // same events, byte for byte. [World.Drain] ends a run and tests whether the lock can still be had.
 //

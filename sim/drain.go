@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"lockstep/sim/fault"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
 )
@@ -15,7 +16,7 @@ import (
 // on asking in vain in a livelock; it does where they have done so and have come to their end. Nothing in the world changes by itself after that (no
 // expiry, message or timer is left, and stamps of any clock have passed), so a refusal
 // then is a refusal for ever.
-func (w *World) Drain() error { return w.Inject(Drain{}) }
+func (w *World) Drain() error { return w.Inject(fault.Drain{}) }
 
 func (w *World) drain() {
 	probe := w.clients[len(w.clients)-1]

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/sim/fault"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -16,7 +17,7 @@ func TestLateOrphan(t *testing.T) {
 		cfg.Retry.Tries = 1
 		w := newWorld(t, cfg)
 		until(t, w, "A", trace.KindSend)
-		inject(t, w, Delay{Client: "A", By: 20 * time.Second})
+		inject(t, w, fault.Delay{Client: "A", By: 20 * time.Second})
 		for w.Step(SetOf(0)) && count(w, trace.KindFailed) == 0 {
 		}
 		if err := w.Drain(); err != nil {
@@ -41,14 +42,14 @@ func TestDownIsNoRelief(t *testing.T) {
 		cfg := config(t, "redlock", "A", "B")
 		cfg.Retry = strategies.Retry{Tries: 1}
 		w := newWorld(t, cfg)
-		inject(t, w, Cut{"A", "n4", Both}, Cut{"A", "n5", Both})
+		inject(t, w, fault.Cut{Client: "A", Node: "n4", Direction: fault.Both}, fault.Cut{Client: "A", Node: "n5", Direction: fault.Both})
 		until(t, w, "A", trace.KindEnter)
-		inject(t, w, Crash{"A"})
+		inject(t, w, fault.Crash{Client: "A"})
 		crashed := w.Now()
 		until(t, w, "B", trace.KindRefused)
 		w.Wait(crashed + 5*time.Second - w.Now())
 		for _, n := range tc.down {
-			inject(t, w, Down{n})
+			inject(t, w, fault.Down{Node: n})
 		}
 		if err := w.Drain(); err != nil {
 			t.Fatal(err)
@@ -65,7 +66,7 @@ func TestDownIsNoRelief(t *testing.T) {
 func TestHungWithoutServer(t *testing.T) {
 	w := newWorld(t, config(t, "watchdog", "A", "B"))
 	until(t, w, "A", trace.KindRead)
-	inject(t, w, Hang{"A"}, Down{"n1"})
+	inject(t, w, fault.Hang{Client: "A"}, fault.Down{Node: "n1"})
 	if err := w.Drain(); err != nil || w.Err() != nil {
 		t.Fatal(err, w.Err())
 	}
@@ -79,7 +80,7 @@ func TestHungWithAClockOfItsOwn(t *testing.T) {
 	cfg.Clients[0].Rate = 1.0001
 	w := newWorld(t, cfg)
 	until(t, w, "A", trace.KindRead)
-	inject(t, w, Hang{"A"})
+	inject(t, w, fault.Hang{Client: "A"})
 	if err := w.Drain(); err != nil || w.Err() != nil {
 		t.Fatal(err, w.Err())
 	}

@@ -3,23 +3,64 @@ package sim
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
+	"lockstep/sim/fault"
 	"lockstep/sim/redis"
 	"lockstep/sim/trace"
 )
 
-// The effects of faults: fault.go has the types, and the table of all kinds.
+// The effects of faults: package fault has their types, and the table of all kinds.
 
-func halfName(reply bool) string {
-	if reply {
-		return "reply"
-	}
-	return "request"
+// effect carries out a fault, in the state of the world in which it was enabled.
+type effect func() error
+
+// NoEffect is the error of a fault that would change nothing now, with the reason. Such a
+// fault may be injected all the same.
+type NoEffect string
+
+// Error returns the reason.
+func (e NoEffect) Error() string { return string(e) }
+
+// enabling has the effect of one kind of fault.
+type enabling struct {
+	kind reflect.Type
+	// enable returns the fault's effect in this state of the world, or the reason why it
+	// can't happen: a [NoEffect] if it would change nothing.
+	enable func(w *World, f fault.Fault) (effect, error)
 }
 
-func (f Crash) enabled(w *World) (effect, error) {
+// of is the entry of a kind of fault, by the method that has its effect.
+func of[T fault.Fault](enable func(*World, T) (effect, error)) enabling {
+	return enabling{reflect.TypeFor[T](), func(w *World, f fault.Fault) (effect, error) { return enable(w, f.(T)) }}
+}
+
+// enablings has the effects of all kinds of fault.
+var enablings = byType(
+	of((*World).enableCrash), of((*World).enablePause), of((*World).enableResume), of((*World).enableHang), of((*World).enableEndThread),
+	of((*World).enableThrow), of((*World).enableExit), of((*World).enableWallStep), of((*World).enableNodeStep), of((*World).enableDrop),
+	of((*World).enableDelay), of((*World).enableLoseReply), of((*World).enableHold), of((*World).enableFree), of((*World).enableLoseHeldReply),
+	of((*World).enableDuplicate), of((*World).enableCut), of((*World).enableHeal), of((*World).enableSlow), of((*World).enableDown),
+	of((*World).enableUnplug), of((*World).enableUp), of((*World).enableEvict), of((*World).enableOccupy), of((*World).enableForgetScripts),
+	of((*World).enableUpdate), of((*World).enableDrain), of((*World).enableLag), of((*World).enableFailover), of((*World).enableRejoin),
+)
+
+func byType(all ...enabling) map[reflect.Type]enabling {
+	by := map[reflect.Type]enabling{}
+	for _, e := range all {
+		by[e.kind] = e
+	}
+	return by
+}
+
+// enabled returns a fault's effect now, or the reason why it can't happen.
+func (w *World) enabled(f fault.Fault) (effect, error) {
+	return enablings[reflect.TypeOf(f)].enable(w, f)
+}
+
+func (w *World) enableCrash(f fault.Crash) (effect, error) {
 	c, err := w.living(f.Client)
 	return func() error {
 		w.emitOf(c, trace.Event{Kind: trace.KindCrash})
@@ -32,7 +73,7 @@ func (f Crash) enabled(w *World) (effect, error) {
 	}, err
 }
 
-func (f Pause) enabled(w *World) (effect, error) {
+func (w *World) enablePause(f fault.Pause) (effect, error) {
 	c, err := w.living(f.Client)
 	if err == nil && c.frozen {
 		err = NoEffect(f.Client + " is paused already")
@@ -46,7 +87,7 @@ func (f Pause) enabled(w *World) (effect, error) {
 	}, err
 }
 
-func (f Resume) enabled(w *World) (effect, error) {
+func (w *World) enableResume(f fault.Resume) (effect, error) {
 	c, err := w.living(f.Client)
 	if err == nil && !c.frozen {
 		err = NoEffect(f.Client + " is not paused")
@@ -60,7 +101,7 @@ func (f Resume) enabled(w *World) (effect, error) {
 	}, err
 }
 
-func (f Hang) enabled(w *World) (effect, error) {
+func (w *World) enableHang(f fault.Hang) (effect, error) {
 	c, err := w.living(f.Client)
 	if err == nil && c.hung {
 		err = NoEffect(f.Client + " hangs already")
@@ -72,7 +113,7 @@ func (f Hang) enabled(w *World) (effect, error) {
 	}, err
 }
 
-func (f EndThread) enabled(w *World) (effect, error) {
+func (w *World) enableEndThread(f fault.EndThread) (effect, error) {
 	c, err := w.living(f.Client)
 	if err == nil && !slices.ContainsFunc(c.threads[1:], func(t *thread) bool { return !t.Over }) {
 		err = fmt.Errorf("%s has no second thread", f.Client)
@@ -88,7 +129,7 @@ func (f EndThread) enabled(w *World) (effect, error) {
 	}, err
 }
 
-func (f Throw) enabled(w *World) (effect, error) {
+func (w *World) enableThrow(f fault.Throw) (effect, error) {
 	c, err := w.living(f.Client)
 	switch {
 	case err != nil:
@@ -105,7 +146,7 @@ func (f Throw) enabled(w *World) (effect, error) {
 	}, err
 }
 
-func (f Exit) enabled(w *World) (effect, error) {
+func (w *World) enableExit(f fault.Exit) (effect, error) {
 	c, err := w.living(f.Client)
 	if err == nil && !w.state.Clients[c.Index].Lease.Believed {
 		err = fmt.Errorf("%s does not hold the lock", f.Client)
@@ -117,12 +158,12 @@ func (f Exit) enabled(w *World) (effect, error) {
 	}, err
 }
 
-func (f WallStep) enabled(w *World) (effect, error) {
+func (w *World) enableWallStep(f fault.WallStep) (effect, error) {
 	c, err := w.living(f.Client)
 	if err != nil {
 		return nil, err
 	}
-	if err := withinSpan(c.Wall.Offset, f.By); err != nil {
+	if err := fault.CheckJump(c.Wall.Offset, f.By); err != nil {
 		return nil, fmt.Errorf("%s's clock %w", f.Client, err)
 	}
 	return func() error {
@@ -132,32 +173,12 @@ func (f WallStep) enabled(w *World) (effect, error) {
 	}, nil
 }
 
-// withinSpan checks that a clock stays within the bounds of Validate, outside of which it
-// could overflow.
-func withinSpan(offset, by time.Duration) error {
-	if by < -trace.MaxSpan || by > trace.MaxSpan {
-		return fmt.Errorf("cannot jump by %s, but by up to %s", by, trace.MaxSpan)
-	}
-	if off := offset + by; off < -trace.MaxSpan || off > trace.MaxSpan {
-		return fmt.Errorf("would be off by %s, and can be by %s", off, trace.MaxSpan)
-	}
-	return nil
-}
-
-// delaySpan checks the delay of a message.
-func delaySpan(d time.Duration) error {
-	if d < 0 || d > trace.MaxSpan {
-		return fmt.Errorf("a message cannot take %s: it can take 0s to %s", d, trace.MaxSpan)
-	}
-	return nil
-}
-
-func (f NodeStep) enabled(w *World) (effect, error) {
+func (w *World) enableNodeStep(f fault.NodeStep) (effect, error) {
 	n, err := w.node(f.Node)
 	if err != nil {
 		return nil, err
 	}
-	if err := withinSpan(n.Offset, f.By); err != nil {
+	if err := fault.CheckJump(n.Offset, f.By); err != nil {
 		return nil, fmt.Errorf("%s's clock %w", f.Node, err)
 	}
 	return func() error {
@@ -166,7 +187,7 @@ func (f NodeStep) enabled(w *World) (effect, error) {
 	}, nil
 }
 
-func (f Drop) enabled(w *World) (effect, error) {
+func (w *World) enableDrop(f fault.Drop) (effect, error) {
 	m, err := w.underWay(f.Client, f.Reply)
 	return func() error {
 		w.lose(m, f.Reply)
@@ -174,8 +195,8 @@ func (f Drop) enabled(w *World) (effect, error) {
 	}, err
 }
 
-func (f Delay) enabled(w *World) (effect, error) {
-	if err := delaySpan(f.By); err != nil {
+func (w *World) enableDelay(f fault.Delay) (effect, error) {
+	if err := fault.CheckDelay(f.By); err != nil {
 		return nil, err
 	}
 	m, err := w.underWay(f.Client, f.Reply)
@@ -192,12 +213,12 @@ func (f Delay) enabled(w *World) (effect, error) {
 		if f.Reply {
 			longer = 0
 		}
-		w.networkEvent(m, longer, fmt.Sprintf("%s's %s is held up for %s: %s", f.Client, halfName(f.Reply), trace.Duration(f.By), m.content()))
+		w.networkEvent(m, longer, fmt.Sprintf("%s's %s is held up for %s: %s", f.Client, fault.Half(f.Reply), trace.Duration(f.By), m.content()))
 		return nil
 	}, err
 }
 
-func (f LoseReply) enabled(w *World) (effect, error) {
+func (w *World) enableLoseReply(f fault.LoseReply) (effect, error) {
 	c, err := w.living(f.Client)
 	if err == nil && !w.Ready(SetOf(c.Index)) {
 		if m := w.inFlight(c.Index, true); m != nil {
@@ -216,7 +237,7 @@ func (f LoseReply) enabled(w *World) (effect, error) {
 	return w.arrange(f.Client, losesReply, "the reply to %s's next request will be lost")
 }
 
-func (f Hold) enabled(w *World) (effect, error) {
+func (w *World) enableHold(f fault.Hold) (effect, error) {
 	return w.arrange(f.Client, isHeld, "%s's next request will be held up")
 }
 
@@ -230,7 +251,7 @@ func (w *World) arrange(client string, next nextRequest, note string) (effect, e
 	}, err
 }
 
-func (f Free) enabled(w *World) (effect, error) {
+func (w *World) enableFree(f fault.Free) (effect, error) {
 	m, err := w.held(f.Client, f.N)
 	return func() error {
 		m.held = false
@@ -240,7 +261,7 @@ func (f Free) enabled(w *World) (effect, error) {
 	}, err
 }
 
-func (f LoseHeldReply) enabled(w *World) (effect, error) {
+func (w *World) enableLoseHeldReply(f fault.LoseHeldReply) (effect, error) {
 	m, err := w.held(f.Client, f.N)
 	return func() error {
 		w.losesReplyTo(m)
@@ -275,8 +296,8 @@ func (w *World) held(client string, nth int) (*message, error) {
 	return nil, fmt.Errorf("%s has %d requests that are held up, and no %d", client, n, nth)
 }
 
-func (f Duplicate) enabled(w *World) (effect, error) {
-	if err := delaySpan(f.After); err != nil {
+func (w *World) enableDuplicate(f fault.Duplicate) (effect, error) {
+	if err := fault.CheckDelay(f.After); err != nil {
 		return nil, err
 	}
 	c, err := w.client(f.Client)
@@ -303,31 +324,33 @@ func (f Duplicate) enabled(w *World) (effect, error) {
 	}, nil
 }
 
-func (f Cut) enabled(w *World) (effect, error) {
+func (w *World) enableCut(f fault.Cut) (effect, error) {
 	what := "is cut"
-	if f.Direction != Both {
+	if f.Direction != fault.Both {
 		what += " for " + f.Direction.String()
 	}
 	return w.onLink(f.Client, f.Node, what, func(l *link) {
-		l.cutRequest = l.cutRequest || f.Direction != Replies
-		l.cutReply = l.cutReply || f.Direction != Requests
+		l.cutRequest = l.cutRequest || f.Direction != fault.Replies
+		l.cutReply = l.cutReply || f.Direction != fault.Requests
 	})
 }
 
-func (f Heal) enabled(w *World) (effect, error) {
+func (w *World) enableHeal(f fault.Heal) (effect, error) {
 	return w.onLink(f.Client, f.Node, "is whole again", func(l *link) { l.cutRequest, l.cutReply = false, false })
 }
 
-func (f Slow) enabled(w *World) (effect, error) {
-	if err := cmp.Or(delaySpan(f.Request), delaySpan(f.Reply)); err != nil {
+func (w *World) enableSlow(f fault.Slow) (effect, error) {
+	if err := cmp.Or(fault.CheckDelay(f.Request), fault.CheckDelay(f.Reply)); err != nil {
 		return nil, err
 	}
 	return w.onLink(f.Client, f.Node, fmt.Sprintf("takes %s for a request, %s for a reply", trace.Duration(f.Request), trace.Duration(f.Reply)), func(l *link) { l.request, l.reply = f.Request, f.Reply })
 }
 
-func (f Down) enabled(w *World) (effect, error) { return w.stops(f.Node, "", (*redis.Node).Down) }
+func (w *World) enableDown(f fault.Down) (effect, error) {
+	return w.stops(f.Node, "", (*redis.Node).Down)
+}
 
-func (f Unplug) enabled(w *World) (effect, error) {
+func (w *World) enableUnplug(f fault.Unplug) (effect, error) {
 	return w.stops(f.Node, "loses power", (*redis.Node).PowerCut)
 }
 
@@ -347,7 +370,7 @@ func (w *World) stops(node, note string, way func(*redis.Node, time.Duration) []
 	}, err
 }
 
-func (f Up) enabled(w *World) (effect, error) {
+func (w *World) enableUp(f fault.Up) (effect, error) {
 	n, err := w.node(f.Node)
 	if err == nil && n.Up {
 		err = NoEffect(f.Node + " is up already")
@@ -366,7 +389,7 @@ func (f Up) enabled(w *World) (effect, error) {
 	}, err
 }
 
-func (f Evict) enabled(w *World) (effect, error) {
+func (w *World) enableEvict(f fault.Evict) (effect, error) {
 	n, err := w.node(f.Node)
 	if err == nil && w.state.LockRecord(n.Index) == nil {
 		err = fmt.Errorf("%s has nothing to evict", f.Node)
@@ -377,7 +400,7 @@ func (f Evict) enabled(w *World) (effect, error) {
 	}, err
 }
 
-func (f Occupy) enabled(w *World) (effect, error) {
+func (w *World) enableOccupy(f fault.Occupy) (effect, error) {
 	n, err := w.node(f.Node)
 	switch {
 	case err != nil:
@@ -392,7 +415,7 @@ func (f Occupy) enabled(w *World) (effect, error) {
 	}, err
 }
 
-func (f ForgetScripts) enabled(w *World) (effect, error) {
+func (w *World) enableForgetScripts(f fault.ForgetScripts) (effect, error) {
 	n, err := w.node(f.Node)
 	return func() error {
 		n.ForgetScripts()
@@ -401,7 +424,7 @@ func (f ForgetScripts) enabled(w *World) (effect, error) {
 	}, err
 }
 
-func (Update) enabled(w *World) (effect, error) {
+func (w *World) enableUpdate(_ fault.Update) (effect, error) {
 	if w.cfg.Workload != trace.Cache {
 		return nil, fmt.Errorf("there is no database: the workload is %s", w.cfg.Workload)
 	}
@@ -412,7 +435,7 @@ func (Update) enabled(w *World) (effect, error) {
 	}, nil
 }
 
-func (Drain) enabled(w *World) (effect, error) {
+func (w *World) enableDrain(_ fault.Drain) (effect, error) {
 	return func() error {
 		w.drain()
 		return nil
@@ -490,5 +513,5 @@ func (w *World) underWay(client string, reply bool) (*message, error) {
 	if m := w.inFlight(c.Index, reply); m != nil {
 		return m, nil
 	}
-	return nil, fmt.Errorf("no %s of %s is under way", halfName(reply), client)
+	return nil, fmt.Errorf("no %s of %s is under way", fault.Half(reply), client)
 }

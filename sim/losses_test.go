@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/sim/fault"
 	"lockstep/sim/redis"
 	"lockstep/sim/trace"
 )
@@ -66,60 +67,60 @@ func TestProofOfADoubleGrant(t *testing.T) {
 		lost string
 	}{
 		"a jump that makes it due": {do: func(w *World) {
-			inject(t, w, NodeStep{"n1", 11 * sec})
+			inject(t, w, fault.NodeStep{Node: "n1", By: 11 * sec})
 		}, lost: "n1 node-clock-step, n1 expire"},
 		"a jump that makes it due sooner": {do: func(w *World) {
-			inject(t, w, NodeStep{"n1", 3 * sec})
+			inject(t, w, fault.NodeStep{Node: "n1", By: 3 * sec})
 			w.Wait(8 * sec)
 		}, lost: "n1 node-clock-step, n1 expire"},
 		"two jumps": {do: func(w *World) {
-			inject(t, w, NodeStep{"n1", 6 * sec}, NodeStep{"n1", 5 * sec})
+			inject(t, w, fault.NodeStep{Node: "n1", By: 6 * sec}, fault.NodeStep{Node: "n1", By: 5 * sec})
 		}, lost: "n1 node-clock-step, n1 node-clock-step, n1 expire"},
 		"a jump that another took back in part": {do: func(w *World) {
-			inject(t, w, NodeStep{"n1", 6 * sec}, NodeStep{"n1", -sec})
+			inject(t, w, fault.NodeStep{Node: "n1", By: 6 * sec}, fault.NodeStep{Node: "n1", By: -sec})
 			w.Wait(6 * sec)
 		}, lost: "n1 node-clock-step, n1 expire"},
 		"a jump after two that made up for each other": {do: func(w *World) {
-			inject(t, w, NodeStep{"n1", 3 * sec}, NodeStep{"n1", -3 * sec}, NodeStep{"n1", 11 * sec})
+			inject(t, w, fault.NodeStep{Node: "n1", By: 3 * sec}, fault.NodeStep{Node: "n1", By: -3 * sec}, fault.NodeStep{Node: "n1", By: 11 * sec})
 		}, lost: "n1 node-clock-step, n1 expire"},
 		"an eviction": {do: func(w *World) {
-			inject(t, w, Evict{"n1"})
+			inject(t, w, fault.Evict{Node: "n1"})
 		}, lost: "n1 evict"},
 		"an eviction after a jump": {do: func(w *World) {
-			inject(t, w, NodeStep{"n1", 3 * sec}, Evict{"n1"})
+			inject(t, w, fault.NodeStep{Node: "n1", By: 3 * sec}, fault.Evict{Node: "n1"})
 		}, lost: "n1 evict"},
 		"a restart": {do: func(w *World) {
-			inject(t, w, Down{"n1"}, Up{"n1"})
+			inject(t, w, fault.Down{Node: "n1"}, fault.Up{Node: "n1"})
 		}, lost: "n1 down, n1 up"},
 		"the first of two restarts": {do: func(w *World) {
-			inject(t, w, Down{"n1"}, Up{"n1"}, Down{"n1"}, Up{"n1"})
+			inject(t, w, fault.Down{Node: "n1"}, fault.Up{Node: "n1"}, fault.Down{Node: "n1"}, fault.Up{Node: "n1"})
 		}, lost: "n1 down, n1 up"},
 		"an eviction after a restart that lost nothing": {with: kept, do: func(w *World) {
-			inject(t, w, Down{"n1"}, Up{"n1"}, Evict{"n1"})
+			inject(t, w, fault.Down{Node: "n1"}, fault.Up{Node: "n1"}, fault.Evict{Node: "n1"})
 		}, lost: "n1 evict"},
 		"a jump before a restart that lost nothing": {with: kept, do: func(w *World) {
-			inject(t, w, NodeStep{"n1", 3 * sec}, Down{"n1"}, Up{"n1"})
+			inject(t, w, fault.NodeStep{Node: "n1", By: 3 * sec}, fault.Down{Node: "n1"}, fault.Up{Node: "n1"})
 			w.Wait(8 * sec)
 		}, lost: "n1 node-clock-step, n1 expire"},
 		"a promotion": {with: late, do: func(w *World) {
-			inject(t, w, Down{"n1"}, Failover{To: "n1r1"})
+			inject(t, w, fault.Down{Node: "n1"}, fault.Failover{To: "n1r1"})
 		}, lost: "n1 down, n1r1 failover"},
 		"a promotion beside a master that lives": {with: late, do: func(w *World) {
-			inject(t, w, Failover{To: "n1r1", Stay: []string{"A"}})
+			inject(t, w, fault.Failover{To: "n1r1", Stay: []string{"A"}})
 		}, lost: "n1r1 failover"},
 		"what came before the promotion": {with: late, do: func(w *World) {
-			inject(t, w, Evict{"n1"}, Down{"n1"}, Failover{To: "n1r1"})
+			inject(t, w, fault.Evict{Node: "n1"}, fault.Down{Node: "n1"}, fault.Failover{To: "n1r1"})
 		}, lost: "n1 evict"},
 		"a restart before the promotion": {with: late, do: func(w *World) {
-			inject(t, w, Down{"n1"}, Up{"n1"}, Failover{To: "n1r1"})
+			inject(t, w, fault.Down{Node: "n1"}, fault.Up{Node: "n1"}, fault.Failover{To: "n1r1"})
 		}, lost: "n1 down, n1 up"},
 		"what came after a promotion that lost nothing": {with: replicated, do: func(w *World) {
 			w.Wait(sec)
-			inject(t, w, Down{"n1"}, Failover{To: "n1r1"}, Evict{"n1r1"})
+			inject(t, w, fault.Down{Node: "n1"}, fault.Failover{To: "n1r1"}, fault.Evict{Node: "n1r1"})
 		}, lost: "n1r1 evict"},
 		"what the replica had lost before": {with: replicated, do: func(w *World) {
 			w.Wait(sec)
-			inject(t, w, NodeStep{"n1r1", 11 * sec}, Down{"n1"}, Failover{To: "n1r1"})
+			inject(t, w, fault.NodeStep{Node: "n1r1", By: 11 * sec}, fault.Down{Node: "n1"}, fault.Failover{To: "n1r1"})
 		}, lost: "n1r1 node-clock-step, n1r1 expire, n1 down, n1r1 failover"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -139,11 +140,11 @@ func TestProofOfADoubleGrant(t *testing.T) {
 // TestProofNamesNoJumpThatMadeNoDifference: the record expires at the instant at
 // which it was due when it was stored, or later.
 func TestProofNamesNoJumpThatMadeNoDifference(t *testing.T) {
-	for name, jumps := range map[string][]Fault{
-		"forward and back":         {NodeStep{"n1", 3 * sec}, NodeStep{"n1", -3 * sec}},
-		"forward and further back": {NodeStep{"n1", 3 * sec}, NodeStep{"n1", -4 * sec}},
-		"back and forward":         {NodeStep{"n1", -3 * sec}, NodeStep{"n1", 3 * sec}},
-		"back, and less forward":   {NodeStep{"n1", -3 * sec}, NodeStep{"n1", 2 * sec}},
+	for name, jumps := range map[string][]fault.Fault{
+		"forward and back":         {fault.NodeStep{Node: "n1", By: 3 * sec}, fault.NodeStep{Node: "n1", By: -3 * sec}},
+		"forward and further back": {fault.NodeStep{Node: "n1", By: 3 * sec}, fault.NodeStep{Node: "n1", By: -4 * sec}},
+		"back and forward":         {fault.NodeStep{Node: "n1", By: -3 * sec}, fault.NodeStep{Node: "n1", By: 3 * sec}},
+		"back, and less forward":   {fault.NodeStep{Node: "n1", By: -3 * sec}, fault.NodeStep{Node: "n1", By: 2 * sec}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, config(t, "setpx-lua", "A", "B"))
@@ -157,7 +158,7 @@ func TestProofNamesNoJumpThatMadeNoDifference(t *testing.T) {
 
 	// A jump before there was a record.
 	w := newWorld(t, config(t, "setpx-lua", "A", "B"))
-	inject(t, w, NodeStep{"n1", 11 * sec})
+	inject(t, w, fault.NodeStep{Node: "n1", By: 11 * sec})
 	until(t, w, "A", trace.KindEnter)
 	w.Wait(12 * sec)
 	until(t, w, "B", trace.KindEnter)
@@ -181,7 +182,7 @@ func TestProofNamesNoJumpThatMadeNoDifference(t *testing.T) {
 func TestProofWithAQuorum(t *testing.T) {
 	w := newWorld(t, config(t, "redlock", "A", "B"))
 	until(t, w, "A", trace.KindGranted)
-	inject(t, w, NodeStep{"n5", 11 * sec}, Evict{"n4"}, Down{"n3"}, Up{"n3"}, Evict{"n2"})
+	inject(t, w, fault.NodeStep{Node: "n5", By: 11 * sec}, fault.Evict{Node: "n4"}, fault.Down{Node: "n3"}, fault.Up{Node: "n3"}, fault.Evict{Node: "n2"})
 	until(t, w, "B", trace.KindGranted)
 	expectProof(t, w, trace.DG, "A granted, n3 down, n3 up, B granted")
 }
@@ -192,7 +193,7 @@ func TestProofOfALossBeforeTheGrant(t *testing.T) {
 	w := newWorld(t, config(t, "setpx-lua", "A", "B"))
 	until(t, w, "A", trace.KindSend)
 	w.Wait(time.Millisecond)
-	inject(t, w, NodeStep{"n1", 11 * sec})
+	inject(t, w, fault.NodeStep{Node: "n1", By: 11 * sec})
 	until(t, w, "A", trace.KindGranted)
 	until(t, w, "B", trace.KindGranted)
 	expectProof(t, w, trace.DG, "n1 node-clock-step, n1 expire, A granted, B granted")
@@ -220,11 +221,11 @@ func TestProofKeepsAcquisitionsApart(t *testing.T) {
 // how it was lost all the same.
 func TestProofOfAGap(t *testing.T) {
 	for name, tc := range map[string]struct {
-		faults []Fault
+		faults []fault.Fault
 		lost   string
 	}{
-		"a restart": {[]Fault{Down{"n1"}, Up{"n1"}}, "n1 down, n1 up"},
-		"a jump":    {[]Fault{NodeStep{"n1", time.Hour}}, "n1 node-clock-step, n1 expire"},
+		"a restart": {[]fault.Fault{fault.Down{Node: "n1"}, fault.Up{Node: "n1"}}, "n1 down, n1 up"},
+		"a jump":    {[]fault.Fault{fault.NodeStep{Node: "n1", By: time.Hour}}, "n1 node-clock-step, n1 expire"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := config(t, "extend-recreate", "A")
@@ -247,7 +248,7 @@ func TestNoGapWhereNothingWasLost(t *testing.T) {
 		cfg.Nodes[0].Persistence = persistence
 		w := newWorld(t, cfg)
 		until(t, w, "A", trace.KindEnter)
-		inject(t, w, Down{"n1"}, Up{"n1"})
+		inject(t, w, fault.Down{Node: "n1"}, fault.Up{Node: "n1"})
 		until(t, w, "A", trace.KindExtended)
 		if got := slices.Contains(w.Verdict(), trace.GAP); got != gap {
 			t.Errorf("persistence %s: GAP %t, want %t", persistence, got, gap)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"lockstep/sim/fault"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -157,7 +158,7 @@ func TestGrantAtTheDeadline(t *testing.T) {
 	for early, want := range map[time.Duration]string{0: "ok", time.Nanosecond: "DG"} {
 		w := newWorld(t, configOf(toy(toyTake, toyKeep), "A", "B"))
 		until(t, w, "A", trace.KindGranted) // until 10s
-		inject(t, w, Evict{"n1"})
+		inject(t, w, fault.Evict{Node: "n1"})
 		w.Wait(10*sec - 2*time.Millisecond - w.Now() - early)
 		until(t, w, "B", trace.KindGranted)
 		if w.Now() != 10*sec-early {
@@ -181,7 +182,7 @@ func TestOrderWithinAnInstant(t *testing.T) {
 		cfg := configOf(s, "A", "B")
 		cfg.Timeout = time.Minute
 		w := newWorld(t, cfg)
-		inject(t, w, Slow{"B", "n1", 10*sec - early, 0})
+		inject(t, w, fault.Slow{Client: "B", Node: "n1", Request: 10*sec - early, Reply: 0})
 		until(t, w, "B", trace.KindSend)
 		until(t, w, "A", trace.KindGranted) // until 10s
 		w.Wait(10*sec - w.Now())
@@ -204,11 +205,11 @@ func TestOverlap(t *testing.T) {
 func TestOverlapOfAPausedHolder(t *testing.T) {
 	w := newWorld(t, config(t, "setpx-lua", "A", "B"))
 	until(t, w, "A", trace.KindRead)
-	inject(t, w, Pause{"A"})
+	inject(t, w, fault.Pause{Client: "A"})
 	w.Wait(11 * sec)
 	until(t, w, "B", trace.KindWrite)
 	expectVerdict(t, w, "OV")
-	inject(t, w, Resume{"A"})
+	inject(t, w, fault.Resume{Client: "A"})
 	run(t, w)
 	expectVerdict(t, w, "SW OV")
 }
@@ -411,7 +412,7 @@ func TestDeadlock(t *testing.T) {
 	for strategy, want := range map[string]string{"setnx": "PD", "setpx-lua": "BD", "getset-equal": "BD", "incr-expire": "BD"} {
 		w := newWorld(t, config(t, strategy, "A", "B"))
 		until(t, w, "A", trace.KindGranted)
-		inject(t, w, Crash{"A"})
+		inject(t, w, fault.Crash{Client: "A"})
 		if got := drained(t, w); got != want {
 			t.Errorf("%s: %s, expected %s", strategy, got, want)
 		}
@@ -426,7 +427,7 @@ func TestStampOfAFastClock(t *testing.T) {
 		cfg.Clients[0].Offset = offset
 		w := newWorld(t, cfg)
 		until(t, w, "A", trace.KindGranted)
-		inject(t, w, Crash{"A"})
+		inject(t, w, fault.Crash{Client: "A"})
 		if got := drained(t, w); got != want {
 			t.Errorf("%s fast: %s, expected %s", offset, got, want)
 		}
@@ -436,12 +437,15 @@ func TestStampOfAFastClock(t *testing.T) {
 // TestNoDeadlock: no deadlock is reported where no record blocks.
 func TestNoDeadlock(t *testing.T) {
 	for name, play := range map[string]func(*World){
-		"nothing happens":         func(*World) {},
-		"everybody has been":      func(w *World) { run(t, w) },
-		"the holder is paused":    func(w *World) { until(t, w, "A", trace.KindRead); inject(t, w, Pause{"A"}) },
-		"the holder goes on":      func(w *World) { until(t, w, "A", trace.KindRead) },
-		"the holder was evicted":  func(w *World) { until(t, w, "A", trace.KindRead); inject(t, w, Evict{"n1"}, Crash{"A"}) },
-		"a crash before the send": func(w *World) { until(t, w, "A", trace.KindAcquire); inject(t, w, Crash{"A"}) },
+		"nothing happens":      func(*World) {},
+		"everybody has been":   func(w *World) { run(t, w) },
+		"the holder is paused": func(w *World) { until(t, w, "A", trace.KindRead); inject(t, w, fault.Pause{Client: "A"}) },
+		"the holder goes on":   func(w *World) { until(t, w, "A", trace.KindRead) },
+		"the holder was evicted": func(w *World) {
+			until(t, w, "A", trace.KindRead)
+			inject(t, w, fault.Evict{Node: "n1"}, fault.Crash{Client: "A"})
+		},
+		"a crash before the send": func(w *World) { until(t, w, "A", trace.KindAcquire); inject(t, w, fault.Crash{Client: "A"}) },
 	} {
 		w := newWorld(t, config(t, "setnx", "A", "B"))
 		play(w)
@@ -457,7 +461,7 @@ func TestBoundedBlocking(t *testing.T) {
 	w := newWorld(t, config(t, "setpx-lua", "A", "B"))
 	until(t, w, "A", trace.KindGranted)
 	w.Wait(3*sec - w.Now())
-	inject(t, w, Crash{"A"})
+	inject(t, w, fault.Crash{Client: "A"})
 	run(t, w)
 	expectVerdict(t, w, "BD")
 	v := w.monitor.Violations()[0]
@@ -474,7 +478,7 @@ func TestBoundedBlocking(t *testing.T) {
 	// Nor is an orphan that no client met with.
 	w = newWorld(t, config(t, "setpx-lua", "A", "B"))
 	until(t, w, "A", trace.KindGranted)
-	inject(t, w, Crash{"A"})
+	inject(t, w, fault.Crash{Client: "A"})
 	w.Wait(11 * sec)
 	run(t, w)
 	expectVerdict(t, w, "ok")
@@ -488,21 +492,21 @@ func TestBoundedBlocking(t *testing.T) {
 func TestUnavailability(t *testing.T) {
 	for _, tc := range []struct {
 		strategy, verdict, says string
-		faults                  []Fault
+		faults                  []fault.Fault
 	}{
 		{"setpx-lua", "ok", "", nil},
-		{"setpx-lua", "DN", "nobody can have the lock: its server is down", []Fault{Down{"n1"}}},
-		{"setpx-lua", "ok", "", []Fault{Down{"n1"}, Up{"n1"}}},
-		{"setpx-lua", "UA", "nobody holds the lock, its server is up, and yet nobody can have it", []Fault{Occupy{"n1"}}},
-		{"setpx-lua", "DN", "nobody can have the lock: its server is down", []Fault{Occupy{"n1"}, Down{"n1"}}},
-		{"redlock", "ok", "", []Fault{Down{"n1"}, Down{"n5"}}},
-		{"redlock", "ok", "", []Fault{Occupy{"n1"}, Down{"n5"}}},
-		{"redlock", "UA", "nobody holds the lock, 3 of its 5 servers are up, and yet nobody can have it", []Fault{Occupy{"n1"}, Down{"n4"}, Down{"n5"}}},
-		{"redlock", "DN", "nobody can have the lock: 2 of its 5 servers are up, and that is no majority", []Fault{Down{"n1"}, Down{"n4"}, Down{"n5"}}},
-		{"redlock-hyperf", "ok", "", []Fault{Occupy{"n1"}}}, // an answer that it counts
-		{"redlock-hyperf", "UA", "nobody holds the lock, 4 of its 5 servers are up, and yet nobody can have it", []Fault{Down{"n1"}}},
-		{"redlock-hyperf", "DN", "nobody can have the lock: 2 of its 5 servers are up, and that is no majority", []Fault{Down{"n1"}, Down{"n2"}, Down{"n3"}}},
-		{"setpx-lua", "ok", "", []Fault{Cut{"A", "n1", Both}, Cut{"B", "n1", Both}}}, // the lock can be had, by others
+		{"setpx-lua", "DN", "nobody can have the lock: its server is down", []fault.Fault{fault.Down{Node: "n1"}}},
+		{"setpx-lua", "ok", "", []fault.Fault{fault.Down{Node: "n1"}, fault.Up{Node: "n1"}}},
+		{"setpx-lua", "UA", "nobody holds the lock, its server is up, and yet nobody can have it", []fault.Fault{fault.Occupy{Node: "n1"}}},
+		{"setpx-lua", "DN", "nobody can have the lock: its server is down", []fault.Fault{fault.Occupy{Node: "n1"}, fault.Down{Node: "n1"}}},
+		{"redlock", "ok", "", []fault.Fault{fault.Down{Node: "n1"}, fault.Down{Node: "n5"}}},
+		{"redlock", "ok", "", []fault.Fault{fault.Occupy{Node: "n1"}, fault.Down{Node: "n5"}}},
+		{"redlock", "UA", "nobody holds the lock, 3 of its 5 servers are up, and yet nobody can have it", []fault.Fault{fault.Occupy{Node: "n1"}, fault.Down{Node: "n4"}, fault.Down{Node: "n5"}}},
+		{"redlock", "DN", "nobody can have the lock: 2 of its 5 servers are up, and that is no majority", []fault.Fault{fault.Down{Node: "n1"}, fault.Down{Node: "n4"}, fault.Down{Node: "n5"}}},
+		{"redlock-hyperf", "ok", "", []fault.Fault{fault.Occupy{Node: "n1"}}}, // an answer that it counts
+		{"redlock-hyperf", "UA", "nobody holds the lock, 4 of its 5 servers are up, and yet nobody can have it", []fault.Fault{fault.Down{Node: "n1"}}},
+		{"redlock-hyperf", "DN", "nobody can have the lock: 2 of its 5 servers are up, and that is no majority", []fault.Fault{fault.Down{Node: "n1"}, fault.Down{Node: "n2"}, fault.Down{Node: "n3"}}},
+		{"setpx-lua", "ok", "", []fault.Fault{fault.Cut{Client: "A", Node: "n1", Direction: fault.Both}, fault.Cut{Client: "B", Node: "n1", Direction: fault.Both}}}, // the lock can be had, by others
 	} {
 		cfg := config(t, tc.strategy, "A", "B")
 		cfg.Retry = strategies.Retry{Tries: 1}
@@ -521,16 +525,16 @@ func TestUnavailability(t *testing.T) {
 
 // causes counts the faults that a proof names: servers that are down, and keys with other data
 // on servers that are not.
-func causes(faults []Fault) (n int) {
+func causes(faults []fault.Fault) (n int) {
 	down := map[string]bool{}
 	for _, f := range faults {
-		if d, is := f.(Down); is {
+		if d, is := f.(fault.Down); is {
 			down[d.Node] = true
 			n++
 		}
 	}
 	for _, f := range faults {
-		if o, is := f.(Occupy); is && !down[o.Node] {
+		if o, is := f.(fault.Occupy); is && !down[o.Node] {
 			n++
 		}
 	}
@@ -542,7 +546,7 @@ func causes(faults []Fault) (n int) {
 func TestHeldIsNotUnavailable(t *testing.T) {
 	w := newWorld(t, config(t, "setnx", "A", "B"))
 	until(t, w, "A", trace.KindEnter)
-	inject(t, w, Pause{"A"}, Down{"n1"})
+	inject(t, w, fault.Pause{Client: "A"}, fault.Down{Node: "n1"})
 	if err := w.Drain(); err != nil {
 		t.Fatal(err)
 	}
@@ -610,8 +614,8 @@ func TestNoLivelockByFaults(t *testing.T) {
 	for n := range 400 {
 		w.Step(SetOf(0, 1))
 		if n%10 == 0 {
-			inject(t, w, Pause{"A"})
-			inject(t, w, Resume{"A"})
+			inject(t, w, fault.Pause{Client: "A"})
+			inject(t, w, fault.Resume{Client: "A"})
 		}
 	}
 	expectVerdict(t, w, "ok")
@@ -683,9 +687,9 @@ func TestBrokenContinuity(t *testing.T) {
 		"nothing":    {func(*testing.T, *World) {}, "ok"},
 		"a pause":    {func(_ *testing.T, w *World) { w.Wait(5 * sec) }, "ok"},
 		"expiry":     {func(_ *testing.T, w *World) { w.Wait(11 * sec) }, "GAP"},
-		"eviction":   {func(t *testing.T, w *World) { inject(t, w, Evict{"n1"}) }, "GAP"},
-		"a restart":  {func(t *testing.T, w *World) { inject(t, w, Down{"n1"}, Up{"n1"}) }, "GAP"},
-		"clock step": {func(t *testing.T, w *World) { inject(t, w, NodeStep{"n1", time.Hour}) }, "GAP"},
+		"eviction":   {func(t *testing.T, w *World) { inject(t, w, fault.Evict{Node: "n1"}) }, "GAP"},
+		"a restart":  {func(t *testing.T, w *World) { inject(t, w, fault.Down{Node: "n1"}, fault.Up{Node: "n1"}) }, "GAP"},
+		"clock step": {func(t *testing.T, w *World) { inject(t, w, fault.NodeStep{Node: "n1", By: time.Hour}) }, "GAP"},
 		"another one has been": {func(t *testing.T, w *World) {
 			w.Wait(11 * sec)
 			until(t, w, "B", trace.KindDone)
@@ -797,7 +801,7 @@ func TestCheckKnowsOfRenewals(t *testing.T) {
 				t.Fatal("nothing is left to do")
 			}
 		}
-		inject(t, w, EndThread{"A"})
+		inject(t, w, fault.EndThread{Client: "A"})
 		run(t, w, "A")
 		if got := count(w, trace.KindWrite) == 1; got != tt.writes {
 			t.Errorf("the renewal ended at %s, and A writes after 15s: %t; want %t", tt.ends, got, tt.writes)
@@ -816,7 +820,7 @@ func TestGapIsOfThisLease(t *testing.T) {
 
 func TestFalseRefusal(t *testing.T) {
 	w := landed(t, "A") // see TestDropReply for the whole story
-	inject(t, w, Drop{"A", true})
+	inject(t, w, fault.Drop{Client: "A", Reply: true})
 	upTo(t, w)
 	expectVerdict(t, w, "FN")
 	told, err := w.Trace()

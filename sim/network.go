@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"lockstep/sim/fault"
 	"lockstep/sim/process"
 	"lockstep/sim/redis"
 	"lockstep/sim/resp"
@@ -181,7 +182,7 @@ func (w *World) drop(m *message, reply bool) {
 		return
 	}
 	client, node, command := w.clients[m.client].Name, w.nodes[m.node].Name, trace.CommandText(m.args)
-	note := fmt.Sprintf("%s's %s to %s is lost: %s", client, halfName(reply), node, command)
+	note := fmt.Sprintf("%s's %s to %s is lost: %s", client, fault.Half(reply), node, command)
 	if reply {
 		note = fmt.Sprintf("%s's reply to %s's %s is lost", node, client, command)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"lockstep/sim/fault"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -50,7 +51,7 @@ var traffic = []trace.Kind{trace.KindSend, trace.KindExecute, trace.KindReceive,
 
 func TestDropRequest(t *testing.T) {
 	w := sending(t, "A")
-	inject(t, w, Drop{"A", false})
+	inject(t, w, fault.Drop{Client: "A", Reply: false})
 	upTo(t, w)
 	expectStory(t, w, exchange+`
 		0   net A's request to n1 is lost: SET lock A1 PX 10000 NX
@@ -63,7 +64,7 @@ func TestDropRequest(t *testing.T) {
 
 func TestDropReply(t *testing.T) {
 	w := landed(t, "A")
-	inject(t, w, Drop{"A", true})
+	inject(t, w, fault.Drop{Client: "A", Reply: true})
 	upTo(t, w)
 	expectStory(t, w, exchange+`
 		0.001 n1  A: SET lock A1 PX 10000 NX = OK [lock = A1 (10s left)]
@@ -83,25 +84,25 @@ func TestLoseReply(t *testing.T) {
 	const executed = `
 		0.001 n1  A: SET lock A1 PX 10000 NX = OK [lock = A1 (10s left)]`
 	w := landed(t, "A")
-	inject(t, w, LoseReply{"A"})
+	inject(t, w, fault.LoseReply{Client: "A"})
 	upTo(t, w)
 	expectStory(t, w, exchange+executed+lost, traffic...)
 
 	w = sending(t, "A")
-	inject(t, w, LoseReply{"A"})
+	inject(t, w, fault.LoseReply{Client: "A"})
 	upTo(t, w)
 	expectStory(t, w, exchange+`
 		0 net the reply to A's request will be lost: SET lock A1 PX 10000 NX`+executed+lost, traffic...)
 
 	w = newWorld(t, config(t, "setpx-lua", "A"))
-	inject(t, w, LoseReply{"A"})
+	inject(t, w, fault.LoseReply{Client: "A"})
 	upTo(t, w)
 	expectStory(t, w, `
 		0 net the reply to A's next request will be lost`+exchange+executed+lost, traffic...)
 
 	w = landed(t, "A")
 	w.Wait(time.Millisecond) // it is there: A has but to read it
-	inject(t, w, LoseReply{"A"})
+	inject(t, w, fault.LoseReply{Client: "A"})
 	upTo(t, w)
 	expectStory(t, w, exchange+executed+`
 		0.002 net the reply to A's next request will be lost
@@ -112,25 +113,25 @@ func TestLoseReply(t *testing.T) {
 // TestDropNothing: one half of a request can be lost while it is in flight, once.
 func TestDropNothing(t *testing.T) {
 	w := sending(t, "A", "B")
-	for _, f := range []Fault{Drop{"A", true}, Delay{"A", true, time.Second}, Drop{"B", false}} {
+	for _, f := range []fault.Fault{fault.Drop{Client: "A", Reply: true}, fault.Delay{Client: "A", Reply: true, By: time.Second}, fault.Drop{Client: "B", Reply: false}} {
 		if w.Inject(f) == nil {
 			t.Errorf("%s: there is none", f)
 		}
 	}
-	inject(t, w, Drop{"A", false})
-	if w.Inject(Drop{"A", false}) == nil || w.Inject(Delay{"A", false, time.Second}) == nil {
+	inject(t, w, fault.Drop{Client: "A", Reply: false})
+	if w.Inject(fault.Drop{Client: "A", Reply: false}) == nil || w.Inject(fault.Delay{Client: "A", Reply: false, By: time.Second}) == nil {
 		t.Error("it is lost, and can be lost or held up once more")
 	}
 	w = landed(t, "A")
-	if w.Inject(Drop{"A", false}) == nil {
+	if w.Inject(fault.Drop{Client: "A", Reply: false}) == nil {
 		t.Error("the request has arrived, and can still be lost")
 	}
 	w.Wait(time.Millisecond)
-	if w.Inject(Drop{"A", true}) == nil {
+	if w.Inject(fault.Drop{Client: "A", Reply: true}) == nil {
 		t.Error("the reply is there, though not read, and can still be lost")
 	}
 	upTo(t, w)
-	if w.Inject(Drop{"A", true}) == nil {
+	if w.Inject(fault.Drop{Client: "A", Reply: true}) == nil {
 		t.Error("the reply was read, and can still be lost")
 	}
 }
@@ -139,11 +140,11 @@ func TestDropNothing(t *testing.T) {
 // more has arrived.
 func TestLateReplyIsNotUnderWayForEver(t *testing.T) {
 	w := landed(t, "A")
-	inject(t, w, Delay{"A", true, 5 * time.Second})
+	inject(t, w, fault.Delay{Client: "A", Reply: true, By: 5 * time.Second})
 	upTo(t, w) // it gives up at 3s
-	inject(t, w, Delay{"A", true, time.Second})
+	inject(t, w, fault.Delay{Client: "A", Reply: true, By: time.Second})
 	w.Wait(time.Second)
-	for _, f := range []Fault{Drop{"A", true}, Delay{"A", true, time.Second}} {
+	for _, f := range []fault.Fault{fault.Drop{Client: "A", Reply: true}, fault.Delay{Client: "A", Reply: true, By: time.Second}} {
 		if err := w.Inject(f); err == nil {
 			t.Errorf("%s: it came a while ago", f)
 		}
@@ -154,7 +155,7 @@ func TestLateReplyIsNotUnderWayForEver(t *testing.T) {
 // all the same: an orphan, which no client knows of and which blocks for a TTL.
 func TestLateRequest(t *testing.T) {
 	w := sending(t, "A", "B")
-	inject(t, w, Delay{"A", false, 5 * time.Second})
+	inject(t, w, fault.Delay{Client: "A", Reply: false, By: 5 * time.Second})
 	upTo(t, w)
 	w.Wait(2 * time.Second)
 	expectStory(t, w, exchange+`
@@ -172,11 +173,11 @@ func TestLateRequest(t *testing.T) {
 // TestDelay: what is held up arrives that much after the fault, not after the send.
 func TestDelay(t *testing.T) {
 	w := sending(t, "A")
-	inject(t, w, Delay{"A", false, 2 * time.Second})
+	inject(t, w, fault.Delay{Client: "A", Reply: false, By: 2 * time.Second})
 	w.Wait(time.Second)
-	inject(t, w, Delay{"A", false, 500 * time.Millisecond}) // sooner than before
+	inject(t, w, fault.Delay{Client: "A", Reply: false, By: 500 * time.Millisecond}) // sooner than before
 	w.Wait(500 * time.Millisecond)
-	inject(t, w, Delay{"A", true, 700 * time.Millisecond})
+	inject(t, w, fault.Delay{Client: "A", Reply: true, By: 700 * time.Millisecond})
 	upTo(t, w)
 	expectStory(t, w, `
 		1.5 n1 A: SET lock A1 PX 10000 NX = OK [lock = A1 (10s left)]
@@ -186,7 +187,7 @@ func TestDelay(t *testing.T) {
 // TestDuplicate: the server executes it twice, and there is no second reply.
 func TestDuplicate(t *testing.T) {
 	w := landed(t, "A")
-	inject(t, w, Duplicate{"A", time.Second, 1})
+	inject(t, w, fault.Duplicate{Client: "A", After: time.Second, N: 1})
 	upTo(t, w)
 	w.Wait(2 * time.Second)
 	expectStory(t, w, exchange+`
@@ -195,7 +196,7 @@ func TestDuplicate(t *testing.T) {
 		0.002 A   <- n1 OK
 		0.002 A   has the lock, token A1, lease until 9.898s (10s less 102ms in case clocks drift apart)
 		1.001 n1  A: SET lock A1 PX 10000 NX = nil`, traffic...)
-	if w.Inject(Drop{"A", true}) == nil || w.Inject(Drop{"A", false}) == nil {
+	if w.Inject(fault.Drop{Client: "A", Reply: true}) == nil || w.Inject(fault.Drop{Client: "A", Reply: false}) == nil {
 		t.Error("a duplicate counts as a request under way")
 	}
 }
@@ -205,7 +206,7 @@ func TestDuplicate(t *testing.T) {
 func TestDuplicateRelease(t *testing.T) {
 	w := newWorld(t, config(t, "naive-del", "A", "B"))
 	run(t, w, "A")
-	inject(t, w, Duplicate{"A", time.Second, 1})
+	inject(t, w, fault.Duplicate{Client: "A", After: time.Second, N: 1})
 	until(t, w, "B", trace.KindEnter)
 	w.Wait(time.Second)
 	expectVerdict(t, w, "FR")
@@ -222,7 +223,7 @@ func TestDuplicateWait(t *testing.T) {
 	for range 2 {
 		until(t, w, "A", trace.KindReceive)
 	}
-	inject(t, w, Duplicate{"A", 0, 1})
+	inject(t, w, fault.Duplicate{Client: "A", After: 0, N: 1})
 	run(t, w)
 	expectStory(t, w, `
 		0.001 n1 A: SET k v = OK [k = v (no expiry)]
@@ -247,12 +248,12 @@ func TestDuplicateOutsideOfATransaction(t *testing.T) {
 	}, toyKeep)
 	w := newWorld(t, configOf(s, "A"))
 	until(t, w, "A", trace.KindReceive)
-	inject(t, w, Duplicate{"A", time.Second, 1})
+	inject(t, w, fault.Duplicate{Client: "A", After: time.Second, N: 1})
 	until(t, w, "A", trace.KindSend)
 	w.Wait(2 * time.Second)
 	until(t, w, "A", trace.KindSend)
 	w.Wait(time.Millisecond)
-	if err := w.Inject(Duplicate{"A", time.Second, 1}); err == nil || err.Error() != "A's GET n is part of a transaction: nobody sends it again without the rest" {
+	if err := w.Inject(fault.Duplicate{Client: "A", After: time.Second, N: 1}); err == nil || err.Error() != "A's GET n is part of a transaction: nobody sends it again without the rest" {
 		t.Error(err)
 	}
 	run(t, w)
@@ -268,30 +269,30 @@ func TestDuplicateOutsideOfATransaction(t *testing.T) {
 // TestCut: either direction of a link can be cut, or both, and only what is sent
 // afterwards is lost.
 func TestCut(t *testing.T) {
-	for d, want := range map[Direction]string{
-		Both: `
+	for d, want := range map[fault.Direction]string{
+		fault.Both: `
 			0     net the link between A and n1 is cut
 			0.001 n1  A: SET lock A1 PX 10000 NX = OK [lock = A1 (10s left)]
 			0.001 net n1's reply to A's SET lock A1 PX 10000 NX is lost
 			3     A   gives up: timeout waiting for n1`,
-		Requests: `
+		fault.Requests: `
 			0     net the link between A and n1 is cut for requests
 			0.001 n1  A: SET lock A1 PX 10000 NX = OK [lock = A1 (10s left)]
 			0.002 A   has the lock, token A1, lease until 9.898s (10s less 102ms in case clocks drift apart)`,
-		Replies: `
+		fault.Replies: `
 			0     net the link between A and n1 is cut for replies
 			0.001 n1  A: SET lock A1 PX 10000 NX = OK [lock = A1 (10s left)]
 			0.001 net n1's reply to A's SET lock A1 PX 10000 NX is lost
 			3     A   gives up: timeout waiting for n1`,
 	} {
 		w := sending(t, "A")
-		inject(t, w, Cut{"A", "n1", d})
+		inject(t, w, fault.Cut{Client: "A", Node: "n1", Direction: d})
 		upTo(t, w)
 		expectStory(t, w, want, trace.KindNetwork, trace.KindExecute, trace.KindLost, trace.KindGranted, trace.KindFailed)
 	}
 	w := sending(t, "A")
 	w.Wait(time.Millisecond)
-	inject(t, w, Cut{"A", "n1", Both}) // too late for both halves
+	inject(t, w, fault.Cut{Client: "A", Node: "n1", Direction: fault.Both}) // too late for both halves
 	upTo(t, w)
 	expectStory(t, w, "0.002 A has the lock, token A1, lease until 9.898s (10s less 102ms in case clocks drift apart)", trace.KindLost, trace.KindGranted, trace.KindFailed)
 }
@@ -299,7 +300,7 @@ func TestCut(t *testing.T) {
 // TestCutBeforeSending loses the request, if that is the direction.
 func TestCutBeforeSending(t *testing.T) {
 	w := newWorld(t, config(t, "setpx-lua", "A", "B"))
-	inject(t, w, Cut{"A", "n1", Requests})
+	inject(t, w, fault.Cut{Client: "A", Node: "n1", Direction: fault.Requests})
 	until(t, w, "B", trace.KindGranted) // B's link is another
 	upTo(t, w)
 	expectStory(t, w, `
@@ -313,9 +314,9 @@ func TestHeal(t *testing.T) {
 	cfg := config(t, "setpx-lua", "A")
 	cfg.Clients[0].Insist = time.Second
 	w := newWorld(t, cfg)
-	inject(t, w, Cut{"A", "n1", Requests}, Cut{"A", "n1", Replies})
+	inject(t, w, fault.Cut{Client: "A", Node: "n1", Direction: fault.Requests}, fault.Cut{Client: "A", Node: "n1", Direction: fault.Replies})
 	until(t, w, "A", trace.KindFailed)
-	inject(t, w, Heal{"A", "n1"})
+	inject(t, w, fault.Heal{Client: "A", Node: "n1"})
 	until(t, w, "A", trace.KindGranted)
 	expectStory(t, w, `
 		0     net the link between A and n1 is cut for requests
@@ -329,7 +330,7 @@ func TestHeal(t *testing.T) {
 // TestSlow sets each direction's latency, for what is sent from then on.
 func TestSlow(t *testing.T) {
 	w := newWorld(t, config(t, "setpx-lua", "A", "B"))
-	inject(t, w, Slow{"A", "n1", 30 * time.Millisecond, 500 * time.Millisecond})
+	inject(t, w, fault.Slow{Client: "A", Node: "n1", Request: 30 * time.Millisecond, Reply: 500 * time.Millisecond})
 	run(t, w, "A")
 	expectStory(t, w, `
 		0     net the link between A and n1 takes 30ms for a request, 500ms for a reply
@@ -368,7 +369,7 @@ var pipeliner = toy(func(ctx context.Context, l *toyLock) (*strategies.Lease, er
 func TestConnectionsKeepOrder(t *testing.T) {
 	w := newWorld(t, configOf(pipeliner, "A"))
 	until(t, w, "A", trace.KindSend)
-	inject(t, w, Delay{"A", false, time.Second})
+	inject(t, w, fault.Delay{Client: "A", Reply: false, By: time.Second})
 	until(t, w, "A", trace.KindGranted)
 	expectStory(t, w, `
 		0     A  -> n1 INCR n
@@ -384,7 +385,7 @@ func TestConnectionsKeepOrder(t *testing.T) {
 	w = newWorld(t, configOf(pipeliner, "A"))
 	until(t, w, "A", trace.KindSend)
 	w.Wait(time.Millisecond)
-	inject(t, w, Delay{"A", true, time.Second}) // the first reply, and nothing else is sent yet
+	inject(t, w, fault.Delay{Client: "A", Reply: true, By: time.Second}) // the first reply, and nothing else is sent yet
 	until(t, w, "A", trace.KindGranted)
 	expectStory(t, w, "1.001 A <- n1 1\n1.001 A <- n1 2\n1.001 A <- n1 3", trace.KindReceive)
 }
@@ -394,11 +395,11 @@ func TestConnectionsKeepOrder(t *testing.T) {
 func TestDelayOfWhatIsWaiting(t *testing.T) {
 	w := newWorld(t, configOf(pipeliner, "A"))
 	until(t, w, "A", trace.KindSend)
-	inject(t, w, Delay{"A", false, time.Second})
+	inject(t, w, fault.Delay{Client: "A", Reply: false, By: time.Second})
 	until(t, w, "A", trace.KindSend)
 	until(t, w, "A", trace.KindSend)
 	w.Wait(500 * time.Millisecond)
-	inject(t, w, Delay{"A", false, 2 * time.Second}) // the third
+	inject(t, w, fault.Delay{Client: "A", Reply: false, By: 2 * time.Second}) // the third
 	until(t, w, "A", trace.KindGranted)
 	expectStory(t, w, `
 		1   n1 A: INCR n = 1 [n = 1 (no expiry)]
@@ -411,7 +412,7 @@ func TestDelayOfWhatIsWaiting(t *testing.T) {
 func TestConnectionsLoseTheRest(t *testing.T) {
 	w := newWorld(t, configOf(pipeliner, "A", "B"))
 	until(t, w, "A", trace.KindSend)
-	inject(t, w, Drop{"A", false})
+	inject(t, w, fault.Drop{Client: "A", Reply: false})
 	run(t, w)
 	expectStory(t, w, `
 		0 net A's request to n1 is lost: INCR n
@@ -425,7 +426,7 @@ func TestConnectionsLoseTheRest(t *testing.T) {
 	w = newWorld(t, configOf(pipeliner, "A"))
 	until(t, w, "A", trace.KindSend)
 	w.Wait(time.Millisecond)
-	inject(t, w, Drop{"A", true}) // the first, and the others are yet to be sent
+	inject(t, w, fault.Drop{Client: "A", Reply: true}) // the first, and the others are yet to be sent
 	run(t, w)
 	if count(w, trace.KindExecute) != 3 || count(w, trace.KindLost) != 3 || count(w, trace.KindReceive) != 0 {
 		t.Error(strings.Join(story(w), "\n"))
@@ -436,7 +437,7 @@ func TestConnectionsLoseTheRest(t *testing.T) {
 		until(t, w, "A", trace.KindSend)
 	}
 	w.Wait(time.Millisecond)
-	inject(t, w, Drop{"A", true}) // the third
+	inject(t, w, fault.Drop{Client: "A", Reply: true}) // the third
 	run(t, w)
 	expectStory(t, w, `
 		0.001 n1  A: INCR n = 1 [n = 1 (no expiry)]
@@ -455,7 +456,7 @@ func TestTransactionsKeepOrder(t *testing.T) {
 		for range 3 + k { // WATCH, EXISTS, and then MULTI, SET, EXEC
 			until(t, w, "A", trace.KindSend)
 		}
-		inject(t, w, Delay{"A", false, time.Second})
+		inject(t, w, fault.Delay{Client: "A", Reply: false, By: time.Second})
 		until(t, w, "A", trace.KindGranted)
 		got := story(w, trace.KindExecute)
 		if len(got) != 5 || !strings.Contains(got[2], "MULTI = OK") || !strings.Contains(got[3], "SET lock A1 EX 10 = QUEUED") || !strings.Contains(got[4], "EXEC = [OK]") {
@@ -468,7 +469,7 @@ func TestTransactionsKeepOrder(t *testing.T) {
 // what is in flight on it.
 func TestUnderWayAtARestart(t *testing.T) {
 	w := sending(t, "A")
-	inject(t, w, Down{"n1"}, Up{"n1"})
+	inject(t, w, fault.Down{Node: "n1"}, fault.Up{Node: "n1"})
 	upTo(t, w)
 	expectStory(t, w, exchange+`
 		0.001 n1 has ended the connection: A's SET lock A1 PX 10000 NX is not answered
@@ -489,7 +490,7 @@ func TestReconnectAfterATransaction(t *testing.T) {
 	cfg.Clients[0].Cycles = 2
 	w := newWorld(t, cfg)
 	until(t, w, "A", trace.KindGranted)
-	inject(t, w, Down{"n1"}, Up{"n1"})
+	inject(t, w, fault.Down{Node: "n1"}, fault.Up{Node: "n1"})
 	run(t, w)
 	if count(w, trace.KindReleaseFailed) != 1 || count(w, trace.KindGranted) != 2 || count(w, trace.KindUnreachable) != 0 {
 		t.Error(strings.Join(story(w), "\n"))
@@ -502,9 +503,9 @@ func TestReconnect(t *testing.T) {
 	cfg := config(t, "setpx-lua", "A")
 	cfg.Clients[0].Insist = time.Second
 	w := newWorld(t, cfg)
-	inject(t, w, Down{"n1"})
+	inject(t, w, fault.Down{Node: "n1"})
 	until(t, w, "A", trace.KindFailed)
-	inject(t, w, Up{"n1"})
+	inject(t, w, fault.Up{Node: "n1"})
 	until(t, w, "A", trace.KindGranted)
 	expectStory(t, w, `
 		0     A  -> n1 SET lock A1 PX 10000 NX
@@ -533,9 +534,9 @@ func waiting(t *testing.T) *World {
 // network could still lose or hold up, and no reply yet.
 func TestWaitIsNotUnderWay(t *testing.T) {
 	for _, reply := range []bool{false, true} {
-		for _, f := range []Fault{Drop{"A", reply}, Delay{"A", reply, time.Second}} {
+		for _, f := range []fault.Fault{fault.Drop{Client: "A", Reply: reply}, fault.Delay{Client: "A", Reply: reply, By: time.Second}} {
 			w := waiting(t)
-			if err := w.Inject(f); err == nil || err.Error() != "no "+halfName(reply)+" of A is under way" {
+			if err := w.Inject(f); err == nil || err.Error() != "no "+fault.Half(reply)+" of A is under way" {
 				t.Errorf("%s: %v", f, err)
 			}
 			run(t, w)
@@ -548,14 +549,14 @@ func TestWaitIsNotUnderWay(t *testing.T) {
 // the connections of those who wait.
 func TestWaitEndsWithItsConnection(t *testing.T) {
 	w := waiting(t)
-	inject(t, w, Down{"n1"}, Up{"n1"})
+	inject(t, w, fault.Down{Node: "n1"}, fault.Up{Node: "n1"})
 	until(t, w, "A", trace.KindDisconnect)
 	expectStory(t, w, `
 		0.012 n1 has ended the connection: A's WAIT 1 1000 is not answered
 		0.013 A  <- n1 connection closed`, trace.KindUnreachable, trace.KindDisconnect)
 
 	w = waiting(t)
-	inject(t, w, Failover{To: "n1r1", Stay: []string{"A"}}, Rejoin{"n1"})
+	inject(t, w, fault.Failover{To: "n1r1", Stay: []string{"A"}}, fault.Rejoin{Server: "n1"})
 	until(t, w, "A", trace.KindReceive)
 	expectStory(t, w, `
 		0.002 A <- n1 OK
@@ -573,7 +574,7 @@ func TestWaitBlocksItsConnection(t *testing.T) {
 			0.201 n1 A: WAIT 1 1000 = 1
 			0.201 n1 A: INCR n = 1 [n = 1 (no expiry)]`
 		if down {
-			inject(t, w, Down{"n1"})
+			inject(t, w, fault.Down{Node: "n1"})
 			want = `
 			0.001 n1 A: SET k v = OK [k = v (no expiry)]
 			0.002 n1 has ended the connection: A's WAIT 1 1000 is not answered
@@ -605,7 +606,7 @@ func pipelined(t *testing.T, millis int) *World {
 func TestBehindAWait(t *testing.T) {
 	w := pipelined(t, 1000)
 	until(t, w, "A", trace.KindReceive)
-	if err := w.Inject(Drop{"A", false}); err == nil {
+	if err := w.Inject(fault.Drop{Client: "A", Reply: false}); err == nil {
 		t.Error("a request that has arrived is lost")
 	}
 
@@ -613,14 +614,14 @@ func TestBehindAWait(t *testing.T) {
 	for range 3 {
 		until(t, w, "A", trace.KindSend)
 	}
-	inject(t, w, Delay{"A", false, 50 * time.Millisecond})
+	inject(t, w, fault.Delay{Client: "A", Reply: false, By: 50 * time.Millisecond})
 	w.Wait(5 * time.Millisecond)
-	inject(t, w, Failover{To: "n1r1"}, Rejoin{"n1"}, Failover{To: "n1"})
+	inject(t, w, fault.Failover{To: "n1r1"}, fault.Rejoin{Server: "n1"}, fault.Failover{To: "n1"})
 	run(t, w)
 	expectStory(t, w, "0.05 n1 has ended the connection: A's INCR n is not answered", trace.KindUnreachable)
 
 	w = pipelined(t, 5000)
-	inject(t, w, Down{"n1r1"})
+	inject(t, w, fault.Down{Node: "n1r1"})
 	until(t, w, "A", trace.KindTimeout)
 	w.Wait(3 * time.Second)
 	expectStory(t, w, `
@@ -632,7 +633,7 @@ func TestBehindAWait(t *testing.T) {
 // TestWaitForEver: the drain doesn't wait for a WAIT that nobody waits for.
 func TestWaitForEver(t *testing.T) {
 	w := pipelined(t, 0)
-	inject(t, w, Down{"n1r1"})
+	inject(t, w, fault.Down{Node: "n1r1"})
 	until(t, w, "A", trace.KindTimeout)
 	before := w.events
 	drained(t, w)
@@ -663,7 +664,7 @@ func TestWaitAtAReplica(t *testing.T) {
 	w := newWorld(t, cfg)
 	until(t, w, "A", trace.KindReceive)
 	until(t, w, "A", trace.KindSend)
-	inject(t, w, Failover{To: "n1r1"}, Rejoin{"n1"})
+	inject(t, w, fault.Failover{To: "n1r1"}, fault.Rejoin{Server: "n1"})
 	until(t, w, "A", trace.KindReceive)
 	expectStory(t, w, `
 		0.002 A <- n1 OK
@@ -677,7 +678,7 @@ func TestReplicaRefusesWrites(t *testing.T) {
 	cfg.Replicas = 1
 	w := newWorld(t, cfg)
 	until(t, w, "A", trace.KindSend)
-	inject(t, w, Failover{To: "n1r1"}, Rejoin{"n1"})
+	inject(t, w, fault.Failover{To: "n1r1"}, fault.Rejoin{Server: "n1"})
 	run(t, w)
 	expectStory(t, w, `
 		0.001 n1 A: SET lock A1 PX 10000 NX = error READONLY You can't write against a read only replica.
@@ -706,9 +707,9 @@ func TestReplyComesFromWhoAnswered(t *testing.T) {
 		w := newWorld(t, cfg)
 		until(t, w, "A", trace.KindExecute)
 		if lost {
-			inject(t, w, Drop{"A", true})
+			inject(t, w, fault.Drop{Client: "A", Reply: true})
 		}
-		inject(t, w, Failover{To: "n1r1"})
+		inject(t, w, fault.Failover{To: "n1r1"})
 		run(t, w)
 		for _, e := range w.trace.Events {
 			if (e.Kind == trace.KindReceive || e.Kind == trace.KindTimeout) && e.Phase == trace.PhaseAcquire && e.Node != 0 {

@@ -8,6 +8,7 @@ import (
 
 	goredis "github.com/redis/go-redis/v9"
 
+	"lockstep/sim/fault"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -57,7 +58,7 @@ func TestLostMessage(t *testing.T) {
 	until(t, w, "A", trace.KindRelease)
 	w.Step(SetOf(0))
 	w.Wait(time.Millisecond)
-	inject(t, w, Drop{"B", true})
+	inject(t, w, fault.Drop{Client: "B", Reply: true})
 	until(t, w, "B", trace.KindGranted)
 	expectEnd(t, w, from, `
 		1.011  n1  => B [message, lock:released, A1]
@@ -71,7 +72,7 @@ func TestLostMessage(t *testing.T) {
 func TestCrashedHolderPublishesNothing(t *testing.T) {
 	w := awaiting(t)
 	from := len(w.trace.Events)
-	inject(t, w, Crash{"A"})
+	inject(t, w, fault.Crash{Client: "A"})
 	until(t, w, "B", trace.KindGranted)
 	expectEnd(t, w, from, `
 		10.003 B no message from n1 in 9.993s
@@ -97,7 +98,7 @@ func TestLateSubscription(t *testing.T) {
 func TestRestartEndsSubscriptions(t *testing.T) {
 	w := awaiting(t)
 	from := len(w.trace.Events)
-	inject(t, w, Down{"n1"}, Up{"n1"})
+	inject(t, w, fault.Down{Node: "n1"}, fault.Up{Node: "n1"})
 	until(t, w, "B", trace.KindFailed)
 	expectEnd(t, w, from, `
 		0.011 B <- n1 connection closed
@@ -115,7 +116,7 @@ func TestRestartEndsSubscriptions(t *testing.T) {
 		return nil, strategies.ErrNotAcquired
 	}, toyKeep), "A", "B"))
 	until(t, w, "A", trace.KindAwait)
-	inject(t, w, Down{"n1"}, Up{"n1"})
+	inject(t, w, fault.Down{Node: "n1"}, fault.Up{Node: "n1"})
 	until(t, w, "A", trace.KindAwait)
 	until(t, w, "B", trace.KindDone)
 	until(t, w, "A", trace.KindRefused)
@@ -134,9 +135,9 @@ func TestRestartEndsSubscriptions(t *testing.T) {
 func TestCutLinkLosesMessages(t *testing.T) {
 	w := awaiting(t)
 	from := len(w.trace.Events)
-	inject(t, w, Cut{Client: "B", Node: "n1", Direction: Replies})
+	inject(t, w, fault.Cut{Client: "B", Node: "n1", Direction: fault.Replies})
 	until(t, w, "A", trace.KindDone)
-	inject(t, w, Down{"n1"}, Up{"n1"}, Heal{"B", "n1"})
+	inject(t, w, fault.Down{Node: "n1"}, fault.Up{Node: "n1"}, fault.Heal{Client: "B", Node: "n1"})
 	until(t, w, "B", trace.KindGranted)
 	expectEnd(t, w, from, `
 		1.011  n1  => B [message, lock:released, A1]
@@ -171,7 +172,7 @@ func TestClosedSubscriptionGetsNothing(t *testing.T) {
 		}, toyKeep), "A", "B"))
 		if crash {
 			until(t, w, "A", trace.KindAwait)
-			inject(t, w, Crash{"A"})
+			inject(t, w, fault.Crash{Client: "A"})
 		} else {
 			until(t, w, "A", trace.KindDone)
 		}
@@ -279,7 +280,7 @@ func TestFailoverEndsSubscriptions(t *testing.T) {
 		w := newWorld(t, cfg)
 		until(t, w, "A", trace.KindEnter)
 		until(t, w, "B", trace.KindAwait)
-		inject(t, w, Failover{To: "n1r1", Stay: stay})
+		inject(t, w, fault.Failover{To: "n1r1", Stay: stay})
 		w.Wait(10 * time.Millisecond)
 		w.Step(SetOf(1))
 		if got, want := count(w, trace.KindDisconnect), 1-len(stay); got != want {

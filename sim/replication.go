@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"lockstep/sim/fault"
 	"lockstep/sim/redis"
 	"lockstep/sim/resp"
 	"lockstep/sim/trace"
@@ -224,8 +225,8 @@ func (w *World) unblock(n *redis.Node, reply string) {
 	}
 }
 
-func (f Lag) enabled(w *World) (effect, error) {
-	if err := delaySpan(f.By); err != nil {
+func (w *World) enableLag(f fault.Lag) (effect, error) {
+	if err := fault.CheckDelay(f.By); err != nil {
 		return nil, err
 	}
 	r, err := w.replica(f.Replica)
@@ -235,7 +236,7 @@ func (f Lag) enabled(w *World) (effect, error) {
 	}, err
 }
 
-func (f Failover) enabled(w *World) (effect, error) {
+func (w *World) enableFailover(f fault.Failover) (effect, error) {
 	to, err := w.replica(f.To)
 	if err != nil {
 		return nil, err
@@ -279,7 +280,7 @@ func (w *World) failOver(to *redis.Node, stay []string) error {
 	return nil
 }
 
-func (f Rejoin) enabled(w *World) (effect, error) {
+func (w *World) enableRejoin(f fault.Rejoin) (effect, error) {
 	n, err := w.node(f.Server)
 	if err != nil {
 		return nil, err

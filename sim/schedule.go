@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"lockstep/sim/fault"
 	"lockstep/sim/parse"
 	"lockstep/sim/process"
 	"lockstep/sim/redis"
@@ -39,14 +40,14 @@ type Move struct {
 	Who   Set           // the clients that may act, see World.Step
 	Count int           // so many steps of them
 	Wait  time.Duration // time passes while no client acts, see World.Wait
-	Fault Fault         // see World.Inject
+	Fault fault.Fault   // see World.Inject
 	Note  int           // the nth note of the scenario, from 1
 	Draws bool          // a step in which a client draws a random number, see Config.Draws,
 	Draw  time.Duration // and gets this one
 }
 
 // MovesOf returns faults as moves.
-func MovesOf(faults ...Fault) (moves []Move) {
+func MovesOf(faults ...fault.Fault) (moves []Move) {
 	for _, f := range faults {
 		moves = append(moves, Move{Fault: f})
 	}
@@ -406,8 +407,8 @@ func (p *scheduleParser) move(word string) (Move, error) {
 	}
 	who, count, is := strings.Cut(word, ":")
 	if !is {
-		fault, err := ParseFault(word)
-		return Move{Fault: fault}, err
+		f, err := fault.Parse(word)
+		return Move{Fault: f}, err
 	}
 	if who == "" {
 		d, err := time.ParseDuration(count)
@@ -445,31 +446,4 @@ func indexOf(names []string, name string) int {
 		}
 	}
 	return -1
-}
-
-// The types of words that only a run's faults and servers have.
-
-func readSpan(f *parse.Fields, to *time.Duration) {
-	parse.Read(f, to, parse.Duration)
-	if f.Err == nil {
-		f.Err = delaySpan(*to)
-	}
-}
-
-func readJump(f *parse.Fields, to *time.Duration) {
-	parse.Read(f, to, parse.Duration)
-	if f.Err == nil {
-		f.Err = withinSpan(0, *to)
-	}
-}
-
-// halfOf is the inverse of halfName.
-func halfOf(s string) (reply bool, err error) {
-	switch s {
-	case halfName(true):
-		return true, nil
-	case halfName(false):
-		return false, nil
-	}
-	return false, fmt.Errorf("%q is neither request nor reply", s)
 }

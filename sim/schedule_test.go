@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/sim/fault"
 	"lockstep/sim/process"
 	"lockstep/sim/redis"
 	"lockstep/sim/trace"
@@ -151,11 +152,11 @@ func TestScheduleOfEverything(t *testing.T) {
 	}
 	moves := []Move{{Who: SetOf(0), Count: 7}, {Who: SetOf(1), Count: 1}, {Who: SetOf(0, 1), Count: 12}, {Who: SetOf(2), Count: 1},
 		{Who: SetOf(0, 2), Count: 3}, {Note: 1}, {Wait: 10 * time.Second}}
-	faults := []Fault{Crash{"A"}, Pause{"A"}, Resume{"A"}, Hang{"A"}, EndThread{"A"}, WallStep{"A", -time.Hour}, NodeStep{"n1", 2 * time.Second},
-		Drop{"A", false}, Drop{"B", true}, Delay{"A", false, 5 * time.Second}, Delay{"A", true, 0}, Duplicate{"B", time.Millisecond, 1},
-		Cut{"A", "n1", Both}, Cut{"A", "n1", Requests}, Cut{"B", "n1", Replies}, Heal{"A", "n1"},
-		Slow{"A", "n1", time.Second, 0}, Down{"n1"}, Unplug{"n1"}, Up{"n1"}, Evict{"n1"}, ForgetScripts{"n1"}, Lag{"n1r1", time.Second},
-		Failover{To: "n1r1"}, Failover{"n1r1", []string{"A"}}, Failover{"n1r1", []string{"A", "B"}}, Rejoin{"n1"}, Update{}, Drain{}}
+	faults := []fault.Fault{fault.Crash{Client: "A"}, fault.Pause{Client: "A"}, fault.Resume{Client: "A"}, fault.Hang{Client: "A"}, fault.EndThread{Client: "A"}, fault.WallStep{Client: "A", By: -time.Hour}, fault.NodeStep{Node: "n1", By: 2 * time.Second},
+		fault.Drop{Client: "A", Reply: false}, fault.Drop{Client: "B", Reply: true}, fault.Delay{Client: "A", Reply: false, By: 5 * time.Second}, fault.Delay{Client: "A", Reply: true, By: 0}, fault.Duplicate{Client: "B", After: time.Millisecond, N: 1},
+		fault.Cut{Client: "A", Node: "n1", Direction: fault.Both}, fault.Cut{Client: "A", Node: "n1", Direction: fault.Requests}, fault.Cut{Client: "B", Node: "n1", Direction: fault.Replies}, fault.Heal{Client: "A", Node: "n1"},
+		fault.Slow{Client: "A", Node: "n1", Request: time.Second, Reply: 0}, fault.Down{Node: "n1"}, fault.Unplug{Node: "n1"}, fault.Up{Node: "n1"}, fault.Evict{Node: "n1"}, fault.ForgetScripts{Node: "n1"}, fault.Lag{Replica: "n1r1", By: time.Second},
+		fault.Failover{To: "n1r1"}, fault.Failover{To: "n1r1", Stay: []string{"A"}}, fault.Failover{To: "n1r1", Stay: []string{"A", "B"}}, fault.Rejoin{Server: "n1"}, fault.Update{}, fault.Drain{}}
 	if moves = append(moves, MovesOf(faults...)...); !reflect.DeepEqual(s.Moves, moves) {
 		t.Errorf("moves: %+v", s.Moves)
 	}
@@ -258,7 +259,7 @@ func TestScheduleErrors(t *testing.T) {
 // faultNames are the words of all kinds of fault.
 var faultNames = func() string {
 	var all []string
-	for _, s := range faultTable {
+	for _, s := range fault.Kinds() {
 		all = append(all, s.Word)
 	}
 	return strings.Join(all, ", ")
@@ -418,7 +419,7 @@ func TestHeldBackClientsSayWhy(t *testing.T) {
 	until(t, w, "A", trace.KindGranted)
 	w.Wait(time.Second)
 	until(t, w, "B", trace.KindSend)
-	inject(t, w, Pause{"B"})
+	inject(t, w, fault.Pause{Client: "B"})
 	expectStory(t, w, `
 		0.002 A is paused: the schedule doesn't let it act yet
 		1.002 B is paused`, trace.KindPause)

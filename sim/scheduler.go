@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"lockstep/sim/fault"
 	"lockstep/sim/process"
 	"lockstep/sim/redis"
 	"lockstep/sim/trace"
@@ -161,8 +162,8 @@ func (w *World) tooLate(at time.Duration) bool {
 
 // Inject makes a fault happen now, or fails if it can't. A fault that would change nothing
 // is a move all the same, and stands in the schedule.
-func (w *World) Inject(f Fault) error {
-	effect, err := f.enabled(w)
+func (w *World) Inject(f fault.Fault) error {
+	effect, err := w.enabled(f)
 	if err == nil {
 		err = effect()
 	}
@@ -176,8 +177,8 @@ func (w *World) Inject(f Fault) error {
 
 // Enabled returns nil if a fault can happen now, and otherwise the reason: a [NoEffect] if
 // it would change nothing.
-func (w *World) Enabled(f Fault) error {
-	_, err := f.enabled(w)
+func (w *World) Enabled(f fault.Fault) error {
+	_, err := w.enabled(f)
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 
 	goredis "github.com/redis/go-redis/v9"
 
+	"lockstep/sim/fault"
 	"lockstep/sim/redis"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -41,7 +42,7 @@ func TestBackwardClockStep(t *testing.T) {
 	w := newWorld(t, configOf(toyDo(cmd("set", "lock", "v", "px", 3000), cmd("pttl", "lock")), "A"))
 	until(t, w, "A", trace.KindReceive)
 	w.Wait(998 * time.Millisecond) // it is 1s
-	inject(t, w, NodeStep{"n1", -10 * time.Second})
+	inject(t, w, fault.NodeStep{Node: "n1", By: -10 * time.Second})
 	run(t, w)
 	expectStory(t, w, `
 		0.001  n1 A: SET lock v PX 3000 = OK [lock = v (3s left)]
@@ -64,7 +65,7 @@ func TestForwardClockStep(t *testing.T) {
 		w := newWorld(t, configOf(toyDo(cmd("set", "lock", "v", "px", 3000), cmd("pttl", "lock")), "A"))
 		until(t, w, "A", trace.KindReceive)
 		w.Wait(998 * time.Millisecond)
-		inject(t, w, NodeStep{"n1", tc.by})
+		inject(t, w, fault.NodeStep{Node: "n1", By: tc.by})
 		run(t, w)
 		got := story(w, trace.KindExecute, trace.KindExpire, trace.KindNodeStep)[1:]
 		if tc.by == 2001*time.Millisecond { // both at one instant: expiry comes first
@@ -82,7 +83,7 @@ func TestStepToAnyInstant(t *testing.T) {
 	for late := time.Duration(-3); late <= 3; late++ {
 		w := newWorld(t, configOf(toyDo(cmd("set", "lock", "v", "px", 3000)), "A"))
 		until(t, w, "A", trace.KindReceive)
-		inject(t, w, NodeStep{"n1", 3002*time.Millisecond + late}) // the key's instant is now -late
+		inject(t, w, fault.NodeStep{Node: "n1", By: 3002*time.Millisecond + late}) // the key's instant is now -late
 		if r := w.State().LockRecord(0); r != nil && r.Expires == trace.Never {
 			t.Errorf("%dns late: the record never expires", late)
 		}
@@ -100,8 +101,8 @@ func TestRestartRefusesOtherTypes(t *testing.T) {
 	cfg.Nodes[0].Persistence = redis.PersistAlways
 	w := newWorld(t, cfg)
 	run(t, w)
-	inject(t, w, Down{"n1"})
-	err := w.Inject(Up{"n1"})
+	inject(t, w, fault.Down{Node: "n1"})
+	err := w.Inject(fault.Up{Node: "n1"})
 	if want := `n1 cannot write back key "log": it can strings, hashes, lists, sets and sorted sets, and this is (a stream)`; err == nil || err.Error() != want {
 		t.Errorf("%v, expected %s", err, want)
 	}
@@ -175,7 +176,7 @@ func TestPauseWithinAPipeline(t *testing.T) {
 	until(t, w, "A", trace.KindSend)
 	w.Wait(time.Second)
 	until(t, w, "A", trace.KindSend)
-	inject(t, w, Crash{"A"})
+	inject(t, w, fault.Crash{Client: "A"})
 	run(t, w)
 	expectStory(t, w, "0.001 n1 A: INCR n = 1 [n = 1 (no expiry)]\n1.001 n1 A: INCR n = 2 [n = 2 (no expiry)]", trace.KindExecute)
 }
@@ -207,7 +208,7 @@ func TestNodeDown(t *testing.T) {
 	until(t, w, "A", trace.KindSend)
 	until(t, w, "B", trace.KindSend)
 	w.Wait(time.Millisecond) // both have been executed
-	inject(t, w, Down{"n1"})
+	inject(t, w, fault.Down{Node: "n1"})
 	run(t, w)
 	expectStory(t, w, `
 		0.001 n1 A: SET lock A1 PX 10000 NX = OK [lock = A1 (10s left)]
@@ -229,12 +230,12 @@ func TestDownAndUp(t *testing.T) {
 	cfg.Nodes[0].Persistence = redis.PersistAlways
 	w := newWorld(t, cfg)
 	until(t, w, "A", trace.KindGranted)
-	inject(t, w, Up{"n1"}, Down{"n1"}, Down{"n1"})
+	inject(t, w, fault.Up{Node: "n1"}, fault.Down{Node: "n1"}, fault.Down{Node: "n1"})
 	if w.State().Nodes[0].Up || w.State().LockRecord(0) != nil {
 		t.Error("it is not down, or it still has something")
 	}
 	w.Wait(time.Second)
-	inject(t, w, Up{"n1"}, Up{"n1"})
+	inject(t, w, fault.Up{Node: "n1"}, fault.Up{Node: "n1"})
 	expectStory(t, w, "0.002 n1 goes down [lock gone]\n1.002 n1 comes back, with what appendfsync always had kept [lock = A1 (8.999s left)]", trace.KindDown, trace.KindUp)
 	if r := w.State().LockRecord(0); r == nil || r.Owner != (trace.Acquisition{Client: 0, N: 1}) {
 		t.Errorf("what came back is %+v", r)
@@ -245,9 +246,9 @@ func TestDownAndUp(t *testing.T) {
 // connection that WATCH was sent over. What the client sends over it afterwards is
 // not executed as if nothing had been watched.
 func TestTransactionIsLostWithItsConnection(t *testing.T) {
-	for name, faults := range map[string][]Fault{
-		"restart":  {Down{"n1"}, Up{"n1"}},
-		"failover": {Failover{To: "n1r1"}},
+	for name, faults := range map[string][]fault.Fault{
+		"restart":  {fault.Down{Node: "n1"}, fault.Up{Node: "n1"}},
+		"failover": {fault.Failover{To: "n1r1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := toy(func(ctx context.Context, l *toyLock) (*strategies.Lease, error) {

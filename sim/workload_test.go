@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/sim/fault"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -52,7 +53,7 @@ func TestQueryShowsTheDatabaseAsItWas(t *testing.T) {
 	cfg.Clients[0].Cycles = 2
 	w := newWorld(t, cfg)
 	until(t, w, "A", trace.KindQuery)
-	inject(t, w, Update{}, Update{})
+	inject(t, w, fault.Update{}, fault.Update{})
 	run(t, w)
 	expectStory(t, w, `
 		0 A wants what is cached
@@ -215,7 +216,7 @@ func TestFencedCache(t *testing.T) {
 			until(t, w, "A", trace.KindEnter)
 			w.Wait(11 * sec)
 			until(t, w, "B", trace.KindQuery) // version 1, token 2
-			inject(t, w, Update{})
+			inject(t, w, fault.Update{})
 			run(t, w) // A queries version 2 with token 1, and writes it before B writes version 1
 			expectVerdict(t, w, want)
 			if n := count(w, trace.KindReject); (n == 1) != (resource == Fenced) {
@@ -283,7 +284,7 @@ func TestRebuildsAreShown(t *testing.T) {
 // TestUpdateNeedsADatabase: where there is none, nothing happens.
 func TestUpdateNeedsADatabase(t *testing.T) {
 	w := newWorld(t, config(t, "setpx-lua", "A"))
-	if err := w.Inject(Update{}); err == nil || err.Error() != "there is no database: the workload is counter" {
+	if err := w.Inject(fault.Update{}); err == nil || err.Error() != "there is no database: the workload is counter" {
 		t.Errorf("%v", err)
 	}
 	if len(w.trace.Events) > 0 || len(w.moves.list) > 0 {
@@ -330,7 +331,7 @@ func TestCheckGoesByTheRenewal(t *testing.T) {
 		w := newWorld(t, cfg)
 		until(t, w, "A", trace.KindRead)
 		if dies {
-			inject(t, w, EndThread{"A"})
+			inject(t, w, fault.EndThread{Client: "A"})
 		}
 		run(t, w)
 		if wrote := count(w, trace.KindWrite) == 1; wrote == dies {
@@ -433,11 +434,11 @@ func TestCommitLast(t *testing.T) {
 // release.
 func TestExit(t *testing.T) {
 	w := newWorld(t, config(t, "setpx-lua", "A", "B"))
-	if err := w.Enabled(Exit{"A"}); err == nil || err.Error() != "A does not hold the lock" {
+	if err := w.Enabled(fault.Exit{Client: "A"}); err == nil || err.Error() != "A does not hold the lock" {
 		t.Errorf("before it has the lock: %v", err)
 	}
 	until(t, w, "A", trace.KindRead)
-	inject(t, w, Exit{"A"})
+	inject(t, w, fault.Exit{Client: "A"})
 	until(t, w, "A", trace.KindReleased)
 	if s := &w.state.Clients[0].Lease; !s.Inside || s.Believed || s.Live || w.state.LockRecord(0) != nil {
 		t.Errorf("after the hook: %+v", s)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/sim/fault"
 	"lockstep/sim/process"
 	"lockstep/sim/redis"
 	"lockstep/sim/trace"
@@ -123,7 +124,7 @@ func until(t testing.TB, w *World, name string, kind trace.Kind) {
 	}
 }
 
-func inject(t testing.TB, w *World, faults ...Fault) {
+func inject(t testing.TB, w *World, faults ...fault.Fault) {
 	t.Helper()
 	for _, f := range faults {
 		if err := w.Inject(f); err != nil {
@@ -135,7 +136,7 @@ func inject(t testing.TB, w *World, faults ...Fault) {
 // drained ends a run and returns what the monitors said of it.
 func drained(t testing.TB, w *World) string {
 	t.Helper()
-	inject(t, w, Drain{})
+	inject(t, w, fault.Drain{})
 	mustGoOn(t, w)
 	return w.Verdict().String()
 }

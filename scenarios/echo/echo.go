@@ -7,6 +7,7 @@ import (
 
 	"lockstep/scenarios"
 	"lockstep/sim"
+	"lockstep/sim/fault"
 	"lockstep/sim/trace"
 )
 
@@ -112,7 +113,7 @@ func (e *echo) play(parts []Stretch) (run *trace.Trace, same bool, err error) {
 	}
 	same = same && slices.Equal(deeds(run.Events), deeds(e.of.Events[:events]))
 	if e.drains {
-		e.moves = append(e.moves, sim.Move{Fault: sim.Drain{}})
+		e.moves = append(e.moves, sim.Move{Fault: fault.Drain{}})
 		run, err = e.replay()
 	}
 	return run, same, err

@@ -19,6 +19,7 @@ import (
 	"lockstep/sim/bubble"
 	"lockstep/sim/explore"
 	"lockstep/sim/explore/locktest"
+	"lockstep/sim/fault"
 	"lockstep/sim/process"
 	sredis "lockstep/sim/redis"
 	"lockstep/sim/testenv"
@@ -194,7 +195,7 @@ func first(t *testing.T, tr *trace.Trace, kind trace.Kind) time.Duration {
 	return 0
 }
 
-func inject(t *testing.T, w *sim.World, faults ...sim.Fault) {
+func inject(t *testing.T, w *sim.World, faults ...fault.Fault) {
 	t.Helper()
 	for _, f := range faults {
 		if err := w.Inject(f); err != nil {
@@ -206,7 +207,7 @@ func inject(t *testing.T, w *sim.World, faults ...sim.Fault) {
 // Requests to several servers are under way at the same time: two that time out cost one timeout.
 func TestRequestsOverlap(t *testing.T) {
 	w, _ := world(t, library(5, nil), "A")
-	inject(t, w, sim.Cut{Client: "A", Node: "n2"}, sim.Cut{Client: "A", Node: "n4"})
+	inject(t, w, fault.Cut{Client: "A", Node: "n2"}, fault.Cut{Client: "A", Node: "n4"})
 	tr := play(t, w)
 	if at := first(t, tr, trace.KindGranted); at != 5*time.Second {
 		t.Errorf("granted at %s: the two timeouts of 5s don't overlap", at)
@@ -220,7 +221,7 @@ func TestRequestsOverlap(t *testing.T) {
 func TestSleepsAreTheWorlds(t *testing.T) {
 	again := library(1, func(m *mutex) { m.delay = func() time.Duration { return 1500 * time.Microsecond } })
 	w, stats := world(t, again, "A")
-	inject(t, w, sim.Down{Node: "n1"})
+	inject(t, w, fault.Down{Node: "n1"})
 	tr := play(t, w)
 	slept := first(t, tr, trace.KindSleep)
 	if woke := first(t, tr, trace.KindWake); woke-slept != 1500*time.Microsecond {
@@ -237,9 +238,9 @@ func TestTimeIsFed(t *testing.T) {
 	w, _ := world(t, library(1, nil), "A")
 	for w.State().LockRecord(0) == nil && w.Step(1) {
 	}
-	inject(t, w, sim.Pause{Client: "A"})
+	inject(t, w, fault.Pause{Client: "A"})
 	w.Wait(12 * time.Second)
-	inject(t, w, sim.Resume{Client: "A"})
+	inject(t, w, fault.Resume{Client: "A"})
 	if tr := play(t, w); first(t, tr, trace.KindRefused) < 12*time.Second {
 		t.Error("it was refused too early")
 	}
@@ -304,7 +305,7 @@ func TestTimersThatRaceAreCounted(t *testing.T) {
 		}
 	}}
 	w, stats := world(t, l, "A")
-	inject(t, w, sim.Cut{Client: "A", Node: "n1"})
+	inject(t, w, fault.Cut{Client: "A", Node: "n1"})
 	play(t, w)
 	if stats.Early != 1 {
 		t.Errorf("%d timers went off while a reply was awaited, and there was one", stats.Early)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/fault"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
 )
@@ -105,13 +106,13 @@ func (g *engineGraph) make(move byte) {
 	if move == tick {
 		g.w.Wait(time.Millisecond)
 	} else if place, is := moveOf(move, crashes); is {
-		g.inject(sim.Crash{Client: g.cfg.Clients[g.as[place]].Name})
+		g.inject(fault.Crash{Client: g.cfg.Clients[g.as[place]].Name})
 		g.as[place] = g.spare()
 	} else {
 		place, is := moveOf(move, acts)
 		if !is {
 			place, _ = moveOf(move, loses)
-			g.inject(sim.LoseReply{Client: g.cfg.Clients[g.as[place]].Name})
+			g.inject(fault.LoseReply{Client: g.cfg.Clients[g.as[place]].Name})
 		}
 		who := g.as[place]
 		g.w.Step(sim.SetOf(who))
@@ -125,7 +126,7 @@ func (g *engineGraph) make(move byte) {
 	}
 }
 
-func (g *engineGraph) inject(f sim.Fault) {
+func (g *engineGraph) inject(f fault.Fault) {
 	if err := g.w.Inject(f); err != nil {
 		g.t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"lockstep/sim"
 	"lockstep/sim/explore/bounds"
 	"lockstep/sim/explore/space"
+	"lockstep/sim/fault"
 	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -179,10 +180,10 @@ func (f *brute) options(s *spent) (list []option) {
 			list = f.faults(list, s, space.OfClient, i)
 		}
 		for n := range s.held[i] {
-			free := sim.Free{Client: space.Names[i], N: n + 1}
+			free := fault.Free{Client: space.Names[i], N: n + 1}
 			list = append(list, option{moves: sim.MovesOf(free), kind: space.Frees, who: -1, whose: i, holds: -1})
 			if s.left[ReplyLost] > 0 { // whether anybody waits for it is nothing that the walk knows
-				list = append(list, option{moves: sim.MovesOf(sim.LoseHeldReply(free), free), kind: space.FreesAndLosesReply, who: -1, whose: i, holds: -1})
+				list = append(list, option{moves: sim.MovesOf(fault.LoseHeldReply(free), free), kind: space.FreesAndLosesReply, who: -1, whose: i, holds: -1})
 			}
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"lockstep/sim/explore/liveness"
 	"lockstep/sim/explore/space"
 	"lockstep/sim/explore/unfit"
+	"lockstep/sim/fault"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
 )
@@ -500,7 +501,7 @@ func counterexample(m *space.Model, w *sim.World, c trace.Code, path []space.Cho
 	}
 	moves := m.Schedule(path)
 	if c == trace.PD {
-		moves = append(moves, sim.Move{Fault: sim.Drain{}})
+		moves = append(moves, sim.Move{Fault: fault.Drain{}})
 	}
 	if err := w.Play(moves, nil); err != nil {
 		return nil, fmt.Errorf("the engine cannot play what the search has found: %w", err)

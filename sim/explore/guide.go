@@ -9,6 +9,7 @@ import (
 	"lockstep/sim"
 	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/explore/space"
+	"lockstep/sim/fault"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
 )
@@ -306,11 +307,11 @@ func readFault(x *space.Explorer, moves []sim.Move) (space.Choice, int, error) {
 }
 
 // jumpOf returns by how much a clock jumps by a fault.
-func jumpOf(f sim.Fault) time.Duration {
+func jumpOf(f fault.Fault) time.Duration {
 	switch f := f.(type) {
-	case sim.WallStep:
+	case fault.WallStep:
 		return f.By
-	case sim.NodeStep:
+	case fault.NodeStep:
 		return f.By
 	}
 	return 0

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/fault"
 	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -77,7 +78,7 @@ func TestGuideLeadsThere(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c.goal == trace.PD {
-				moves = append(moves, sim.Move{Fault: sim.Drain{}})
+				moves = append(moves, sim.Move{Fault: fault.Drain{}})
 			}
 			if err := w.Play(moves, nil); err != nil {
 				t.Fatal(err)
@@ -96,7 +97,7 @@ func TestGuideSaysNoLonger(t *testing.T) {
 	if h, err := g.From(context.Background(), []sim.Move{step(4)}); err != nil || !h.Reachable || h.Faults != 1 {
 		t.Errorf("%+v, %v", h, err)
 	}
-	done := []sim.Move{step(2), {Wait: 12001 * time.Millisecond}, step(1), {Fault: sim.Crash{Client: "A"}}}
+	done := []sim.Move{step(2), {Wait: 12001 * time.Millisecond}, step(1), {Fault: fault.Crash{Client: "A"}}}
 	if h, err := g.From(context.Background(), done); err != nil || h.Reachable {
 		t.Errorf("%+v, %v", h, err)
 	}
@@ -109,11 +110,11 @@ func TestGuideSaysNoLonger(t *testing.T) {
 func TestGuideRefuses(t *testing.T) {
 	g := newGuide(t, "setpx-lua", trace.OV)
 	for want, moves := range map[string][]sim.Move{
-		`"hang/A" is nothing that a search does`: {{Fault: sim.Hang{Client: "A"}}},
-		`more faults of the kind "evict"`:        {{Fault: sim.Evict{Node: "n1"}}},
-		`more faults of the kind "crash"`:        {{Fault: sim.Crash{Client: "A"}}, {Fault: sim.Crash{Client: "B"}}},
-		`more faults of the kind "restart"`:      {{Fault: sim.Down{Node: "n1"}}, {Fault: sim.Up{Node: "n1"}}},
-		`down and stays down`:                    {{Fault: sim.Down{Node: "n1"}}},
+		`"hang/A" is nothing that a search does`: {{Fault: fault.Hang{Client: "A"}}},
+		`more faults of the kind "evict"`:        {{Fault: fault.Evict{Node: "n1"}}},
+		`more faults of the kind "crash"`:        {{Fault: fault.Crash{Client: "A"}}, {Fault: fault.Crash{Client: "B"}}},
+		`more faults of the kind "restart"`:      {{Fault: fault.Down{Node: "n1"}}, {Fault: fault.Up{Node: "n1"}}},
+		`down and stays down`:                    {{Fault: fault.Down{Node: "n1"}}},
 		`whole milliseconds`:                     {{Wait: 1}},
 		`more pauses than the bounds have`:       {{Who: sim.SetOf(0), Count: 2}, {Who: sim.SetOf(1), Count: 2}, {Wait: time.Second}},
 	} {

@@ -3,7 +3,7 @@ package timeline
 import (
 	"testing"
 
-	"lockstep/sim"
+	"lockstep/sim/fault"
 	"lockstep/sim/trace"
 )
 
@@ -11,9 +11,9 @@ import (
 // leaves, or by a bar that changes there. One that leaves no event has a sentence for
 // the narration, and one that ends a run ends its bars.
 func TestEveryFaultIsSeen(t *testing.T) {
-	for _, f := range sim.Faults() {
+	for _, f := range fault.Kinds() {
 		switch r := table[f.Event]; {
-		case f.Word == sim.Drain{}.String():
+		case f.Word == fault.Drain{}.String():
 		case f.Event == trace.KindNone:
 			if f.Says == "" {
 				t.Errorf("%s leaves neither an event nor a sentence", f.Word)

@@ -70,7 +70,7 @@ func (w *Win) Brief(width int) []draw.Line {
 	if at, by, text := Broken(w.Run, w.Goal); text != "" {
 		lead := "The line that did it, run by %s (%s:%d):"
 		if w.Goal == trace.PD && reached(w.Run, by) == at.Line { // by itself the line is innocent: what comes after it is missing
-			lead = "%s got no further than this line (%s:%d):"
+			lead = "%s sent nothing more after this line (%s:%d):"
 		}
 		t.Add(draw.Plain, "   ", fmt.Sprintf(lead, w.Run.Clients[by], at.File, at.Line))
 		t.Add(draw.Strong, "     ", text)

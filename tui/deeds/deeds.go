@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"lockstep/sim"
+	"lockstep/sim/fault"
 	"lockstep/sim/trace"
 	"lockstep/tui/tried"
 )
@@ -61,15 +61,15 @@ var labels = map[string]string{
 }
 
 // Label is a fault's label as a sentence. Of a clock it has by how much that jumps.
-func Label(label string, f sim.Fault) string {
+func Label(label string, f fault.Fault) string {
 	text, known := labels[label]
 	if !known {
 		return label
 	}
 	switch f := f.(type) {
-	case sim.WallStep:
+	case fault.WallStep:
 		text += " by " + trace.Brief(f.By.Abs())
-	case sim.NodeStep:
+	case fault.NodeStep:
 		text += " by " + trace.Brief(f.By.Abs())
 	}
 	return text

@@ -1,18 +1,18 @@
 package deeds
 
 import (
-	"lockstep/sim"
+	"lockstep/sim/fault"
 	"lockstep/sim/trace"
 )
 
 // Move is one that a hint is about.
 type Move struct {
-	Client string     // whose it is, or empty
-	Fault  sim.Fault  // that goes wrong with it, or nil
-	Does   trace.Kind // of a client's step: what it comes to
-	Begun  bool       // the client has acted before
-	Wakes  bool       // the client's pause ends by it
-	Pauses bool       // time passes, and a client that could go on stands still
+	Client string      // whose it is, or empty
+	Fault  fault.Fault // that goes wrong with it, or nil
+	Does   trace.Kind  // of a client's step: what it comes to
+	Begun  bool        // the client has acted before
+	Wakes  bool        // the client's pause ends by it
+	Pauses bool        // time passes, and a client that could go on stands still
 }
 
 // Thought says what to look at, and why, so that a reader can find the move without being told. With the frame of a hint
@@ -46,17 +46,17 @@ func (m *Move) Thought() string {
 // misfortune is the thought about what goes wrong.
 func (m *Move) misfortune() string {
 	switch m.Fault.(type) {
-	case sim.Crash:
+	case fault.Crash:
 		return "what would be left in Redis if " + m.Client + " died now?"
-	case sim.LoseReply:
+	case fault.LoseReply:
 		return "what if " + m.Client + " never hears what its command did?"
-	case sim.Duplicate:
+	case fault.Duplicate:
 		return "what if " + m.Client + "'s last request came once more?"
-	case sim.Hold:
+	case fault.Hold:
 		return "what if " + m.Client + "'s next request came late?"
-	case sim.WallStep:
+	case fault.WallStep:
 		return "what if " + m.Client + " decides by a clock that is wrong?"
-	case sim.NodeStep:
+	case fault.NodeStep:
 		return "by whose clock does a lease end? It may jump."
 	}
 	if m.Client == "" {

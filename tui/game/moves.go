@@ -10,6 +10,7 @@ import (
 	"lockstep/scenarios"
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/fault"
 	"lockstep/sim/trace"
 	"lockstep/tui/deeds"
 	"lockstep/tui/draw"
@@ -133,7 +134,7 @@ func (s *Game) faultsOf(actor string, i int, step option) (all []option) {
 	}
 	if s.quest == nil {
 		for _, f := range s.menu[actor] {
-			if _, pause := f.Fault.(sim.Pause); pause && s.State.Clients[i].Paused {
+			if _, pause := f.Fault.(fault.Pause); pause && s.State.Clients[i].Paused {
 				continue // by the time that passed: another pause would change nothing
 			}
 			add(deeds.Label(f.Label, f.Fault), []sim.Move{{Fault: f.Fault}})
@@ -158,7 +159,7 @@ func (s *Game) faultsOf(actor string, i int, step option) (all []option) {
 }
 
 // used counts the faults of one kind.
-func used(made []sim.Move, f sim.Fault) (n int) {
+func used(made []sim.Move, f fault.Fault) (n int) {
 	for _, m := range made {
 		if m.Fault != nil && reflect.TypeOf(m.Fault) == reflect.TypeOf(f) {
 			n++

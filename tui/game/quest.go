@@ -12,6 +12,7 @@ import (
 	"lockstep/scenarios"
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/fault"
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -232,7 +233,7 @@ func (s *Game) drain() {
 	if slices.Contains(s.Run.Verdict(), s.goal) {
 		return
 	}
-	t, err := scenarios.Replay(sim.Schedule{Config: s.cfg, Moves: append(s.here.Moves(), sim.Move{Fault: sim.Drain{}})})
+	t, err := scenarios.Replay(sim.Schedule{Config: s.cfg, Moves: append(s.here.Moves(), sim.Move{Fault: fault.Drain{}})})
 	if err != nil {
 		s.Notice = err.Error()
 		return

@@ -45,7 +45,7 @@ func TestGoalReachedStaysInSight(t *testing.T) {
 		a.Press("down")
 	}
 	last := -1
-	for _, want := range []string{"!! Nobody holds the lock", "A got no further than this line (setnx_expire.go:43):", "Another lock, naive-del (SET NX PX with a unique token, DEL", "A client that hears nothing", "You made 5 moves, as few as the best found.", "Enter goes on to level 4",
+	for _, want := range []string{"!! Nobody holds the lock", "A sent nothing more after this line (setnx_expire.go:43):", "Another lock, naive-del (SET NX PX with a unique token, DEL", "A client that hears nothing", "You made 5 moves, as few as the best found.", "Enter goes on to level 4",
 		"You matched the best found: 5 moves", "1 fault. Hints", "The same moves with"} {
 		at := strings.Index(read, want)
 		if at < last {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"lockstep/sim"
+	"lockstep/sim/fault"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -52,21 +53,21 @@ func struckBy(t *trace.Trace, st strategies.Strategy) *Struck {
 		if m.Fault == nil {
 			continue
 		}
-		if spec := sim.SpecOf(m.Fault); !spec.Ends {
-			s.strike(spec, sim.Args(m.Fault))
+		if spec := fault.SpecOf(m.Fault); !spec.Ends {
+			s.strike(spec, fault.Args(m.Fault))
 		}
 	}
 	return s
 }
 
 // strike counts a fault.
-func (s *Struck) strike(spec sim.FaultSpec, args []string) {
+func (s *Struck) strike(spec fault.Spec, args []string) {
 	at, hit := stroke{fault: spec.Word}, ""
 	for i, p := range spec.Params() {
 		switch p.Type {
-		case sim.ParamClient:
+		case fault.ParamClient:
 			at.client = args[i]
-		case sim.ParamNode, sim.ParamReplica:
+		case fault.ParamNode, fault.ParamReplica:
 			hit, _, _ = strings.Cut(args[i], "r") // a replica is its master's
 		}
 	}

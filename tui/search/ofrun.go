@@ -6,6 +6,7 @@ import (
 	"lockstep/scenarios"
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/fault"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
 )
@@ -56,26 +57,26 @@ func faultsOf(s sim.Schedule) (b explore.Budget, lacks []string) {
 		if mv.Fault == nil {
 			continue
 		}
-		spec := sim.SpecOf(mv.Fault)
+		spec := fault.SpecOf(mv.Fault)
 		kind, counts := kinds[spec.Word]
 		switch f := mv.Fault.(type) {
-		case sim.Drop:
+		case fault.Drop:
 			if !f.Reply {
 				lack("lost requests")
 				continue
 			}
 			kind, counts = explore.ReplyLost, true
-		case sim.Down:
+		case fault.Down:
 			down[f.Node] = true
 			continue
-		case sim.Failover: // the master that it replaces is down
+		case fault.Failover: // the master that it replaces is down
 			clear(down)
-		case sim.Up:
+		case fault.Up:
 			if kind, counts = explore.Restart, down[f.Node]; !counts {
 				continue
 			}
 			delete(down, f.Node)
-		case sim.Lag: // the failover after it counts
+		case fault.Lag: // the failover after it counts
 			continue
 		}
 		switch {

@@ -7,6 +7,7 @@ import (
 	"lockstep/scenarios"
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/fault"
 	"lockstep/sim/trace"
 	"lockstep/tui/screen"
 	"lockstep/tui/tuitest"
@@ -50,7 +51,7 @@ func TestBoundsHaveTheFaultsOfTheRun(t *testing.T) {
 				if mv.Fault == nil {
 					continue
 				}
-				spec := sim.SpecOf(mv.Fault)
+				spec := fault.SpecOf(mv.Fault)
 				if _, has := kinds[spec.Word]; !has && !spec.Ends && strings.Contains("unplug occupy forget-scripts slow cut hang end-thread throw exit update", spec.Word) && !strings.Contains(lacks, spec.Many) {
 					t.Errorf("%s under %s: %s are not said to be missing: %q", name, sc.Name, spec.Many, lacks)
 				}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/fault"
 )
 
 // Begins reports whether the least way begins with the steps of a move, or with more of the
@@ -13,7 +14,7 @@ func Begins(path, move []sim.Move) bool {
 		return len(path) > 0 && Same(path[0], move[0]) || len(move) == 1 && move[0].Wait > 0 && len(path) > 0 && waitOf(path) == move[0].Wait
 	}
 	step := move[len(move)-1]
-	var fault sim.Fault
+	var fault fault.Fault
 	if len(move) > 1 {
 		fault = move[0].Fault
 	}

@@ -5,6 +5,7 @@ import (
 
 	"lockstep/scenarios"
 	"lockstep/sim"
+	"lockstep/sim/fault"
 	"lockstep/sim/trace"
 )
 
@@ -54,16 +55,16 @@ func oneMove(a, b *sim.Move) bool {
 	switch a.Fault.(type) {
 	case nil:
 		return a.Count > 0 && (b.Count > 0 && a.Who == b.Who || ofRequest(b.Fault))
-	case sim.Down:
+	case fault.Down:
 		return b.Fault != nil
 	}
 	return ofRequest(a.Fault) && b.Count > 0
 }
 
 // ofRequest reports whether a fault concerns a client's next request.
-func ofRequest(f sim.Fault) bool {
+func ofRequest(f fault.Fault) bool {
 	switch f.(type) {
-	case sim.LoseReply, sim.Hold:
+	case fault.LoseReply, fault.Hold:
 		return true
 	}
 	return false

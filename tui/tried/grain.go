@@ -6,6 +6,7 @@ import (
 	"lockstep/scenarios"
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/fault"
 	"lockstep/sim/trace"
 )
 
@@ -84,7 +85,7 @@ func reaches(cfg sim.Config, made, path []sim.Move, goal trace.Code) (when strin
 		if err == nil && slices.Contains(t.Verdict(), goal) {
 			return end
 		}
-		moves = append(moves, sim.Move{Fault: sim.Drain{}})
+		moves = append(moves, sim.Move{Fault: fault.Drain{}})
 	}
 	return "never"
 }

@@ -8,6 +8,7 @@ import (
 
 	"lockstep/scenarios"
 	"lockstep/sim"
+	"lockstep/sim/fault"
 )
 
 // Branch is a node in the tree of the moves that were tried. The root, which is the zero Branch, has no move.
@@ -99,7 +100,7 @@ func Singles(moves []sim.Move) []sim.Move {
 	var all []sim.Move
 	for _, m := range moves {
 		switch {
-		case m.Note > 0, m.Fault == (sim.Drain{}):
+		case m.Note > 0, m.Fault == (fault.Drain{}):
 		case m.Count > 1:
 			for range m.Count {
 				all = append(all, sim.Move{Who: m.Who, Count: 1})

@@ -11,6 +11,7 @@ import (
 	"lockstep/scenarios"
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/fault"
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -115,7 +116,7 @@ func (parrot) From(_ context.Context, moves []sim.Move) (explore.Hint, error) {
 	h := explore.Hint{Reachable: true, Cost: explore.Cost{Faults: 1, Steps: 5}, Due: 12001 * time.Millisecond, Next: []sim.Move{{Who: 1, Count: 1}}}
 	switch len(moves) % 7 {
 	case 2:
-		h.Next = []sim.Move{{Fault: sim.Evict{Node: "n1"}}}
+		h.Next = []sim.Move{{Fault: fault.Evict{Node: "n1"}}}
 	case 3:
 		h.Reachable = false
 	case 5:

@@ -27,8 +27,8 @@ const (
 	NoFault = FaultKinds // of a choice that costs none
 )
 
-// fault has the words for a kind of fault.
-type fault struct {
+// words has the words for a kind of fault.
+type words struct {
 	flag      string // in flags
 	one, many string
 	// onMaster: the fault changes a master in a way that the search's replicas don't
@@ -37,7 +37,7 @@ type fault struct {
 }
 
 // faults is the table of all kinds.
-var faults = [FaultKinds]fault{
+var faults = [FaultKinds]words{
 	Crash:       {"crash", "crash of a client", "crashes of clients", false},
 	Pause:       {"pause", "pause of a client", "pauses of clients", false},
 	ReplyLost:   {"reply-lost", "lost reply", "lost replies", false},

@@ -5,13 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"lockstep/sim"
+	"lockstep/sim/fault"
 	"lockstep/sim/trace"
 )
 
 // Outside lists, in words, what no schedule within the bounds has: the kinds of fault that
 // are not in the budget, and those that no search can make: it makes one of each of the given kinds.
-func (b *Bounds) Outside(made []sim.Fault) string {
+func (b *Bounds) Outside(made []fault.Fault) string {
 	var parts []string
 	for k, n := range b.Faults {
 		if n == 0 {
@@ -52,12 +52,12 @@ func (b *Bounds) ofReplicas() []string {
 // unsearched lists the engine's kinds of fault that are in no schedule of any search. Kinds
 // that only end a fault don't count, nor do faults of a database behind a cache, which a
 // search doesn't have.
-func unsearched(made []sim.Fault) (many []string) {
+func unsearched(made []fault.Fault) (many []string) {
 	covered := map[string]bool{}
 	for _, f := range made {
-		covered[sim.SpecOf(f).Word] = true
+		covered[fault.SpecOf(f).Word] = true
 	}
-	for _, s := range sim.Faults() {
+	for _, s := range fault.Kinds() {
 		if !covered[s.Word] && !s.Ends && !s.Cache && s.Step != "" && !slices.Contains(many, s.Many) {
 			many = append(many, s.Many)
 		}

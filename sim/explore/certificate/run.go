@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/fault"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
 )
@@ -102,7 +103,7 @@ func (r *run) make(m Move) error {
 		if !r.sends(who) {
 			return errDisabled
 		}
-		if err := r.w.Inject(sim.LoseReply{Client: r.cfg.Clients[who].Name}); err != nil {
+		if err := r.w.Inject(fault.LoseReply{Client: r.cfg.Clients[who].Name}); err != nil {
 			return err
 		}
 	case Steps:
@@ -125,7 +126,7 @@ func (r *run) crash(place int) error {
 	if r.spare == len(r.cfg.Clients) {
 		return errNoSpare
 	}
-	if err := r.w.Inject(sim.Crash{Client: r.cfg.Clients[r.as[place]].Name}); err != nil {
+	if err := r.w.Inject(fault.Crash{Client: r.cfg.Clients[r.as[place]].Name}); err != nil {
 		return err
 	}
 	r.as[place] = r.spare

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/fault"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -44,14 +44,14 @@ func TestCopiesOutliveClients(t *testing.T) {
 				}
 				return give(ctx, l, lease)
 			}}),
-			explore.Budget{explore.Crash: 1, explore.Duplicate: 1}, true, []op{{who: 0, count: 13}, {faults: []sim.Fault{sim.Crash{Client: "A"}}}}},
+			explore.Budget{explore.Crash: 1, explore.Duplicate: 1}, true, []op{{who: 0, count: 13}, {faults: []fault.Fault{fault.Crash{Client: "A"}}}}},
 		{custom("copy-after-end", "the last command of A's last cycle comes again when its record is gone, and B has the lock", steps{
 			release: looksThen(time.Second)}),
 			explore.Budget{explore.Duplicate: 1}, false, []op{{who: 0, count: 30}}},
 	} {
 		at := setting{clients: 2, cycles: 1, ttl: 12 * time.Second, seed: 1, tries: 1, extend: c.extend}
 		p := &player{subject: c.lock}
-		ops := append(c.begin, op{wait: 30 * time.Second}, op{who: 1, count: 5}, op{faults: []sim.Fault{sim.Duplicate{Client: "A"}}})
+		ops := append(c.begin, op{wait: 30 * time.Second}, op{who: 1, count: 5}, op{faults: []fault.Fault{fault.Duplicate{Client: "A"}}})
 		shows, cost := p.shows(at, ops, trace.FR), p.spent()
 		if !shows || cost.faults != c.faults {
 			t.Errorf("%s: the engine shows %s by %s", c.lock.name, p.verdict(), p.line())

@@ -7,6 +7,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/fault"
 	"lockstep/sim/trace"
 )
 
@@ -158,7 +159,7 @@ func (d *drawer) free() bool {
 	who := d.IntN(d.s.clients)
 	for n := range d.s.clients {
 		name := d.config.Clients[(who+n)%d.s.clients].Name
-		if d.make(op{faults: []sim.Fault{sim.Free{Client: name, N: 1 + d.IntN(2)}}}) || d.make(op{faults: []sim.Fault{sim.Free{Client: name, N: 1}}}) {
+		if d.make(op{faults: []fault.Fault{fault.Free{Client: name, N: 1 + d.IntN(2)}}}) || d.make(op{faults: []fault.Fault{fault.Free{Client: name, N: 1}}}) {
 			return true
 		}
 	}
@@ -175,46 +176,46 @@ func (d *drawer) fault() bool {
 }
 
 // allowed reports whether a fault may be drawn.
-func (d *drawer) allowed(f sim.Fault) bool {
+func (d *drawer) allowed(f fault.Fault) bool {
 	kind, counts := kindOf(f)
 	return d.kinds == nil || !counts || d.kinds[kind] > 0
 }
 
 // drawFault draws a fault, with all its moves; there are none if it drew one that doesn't fit
 // the setting.
-func (d *drawer) drawFault() (f []sim.Fault) {
+func (d *drawer) drawFault() (f []fault.Fault) {
 	client := d.config.Clients[d.IntN(d.s.clients)].Name
 	node := "n" + string(rune('1'+d.IntN(len(d.config.Nodes))))
 	if d.s.replica && d.IntN(3) > 0 {
 		if d.lags {
-			return []sim.Fault{sim.Down{Node: node}, sim.Failover{To: node + "r1"}}
+			return []fault.Fault{fault.Down{Node: node}, fault.Failover{To: node + "r1"}}
 		}
-		return []sim.Fault{sim.Lag{Replica: node + "r1", By: 1000 * time.Hour}}
+		return []fault.Fault{fault.Lag{Replica: node + "r1", By: 1000 * time.Hour}}
 	}
 	switch d.IntN(12) {
 	case 0, 1, 10, 11:
-		f = []sim.Fault{sim.Crash{Client: client}}
+		f = []fault.Fault{fault.Crash{Client: client}}
 	case 2, 3:
-		f = []sim.Fault{sim.LoseReply{Client: client}}
+		f = []fault.Fault{fault.LoseReply{Client: client}}
 	case 4:
-		f = []sim.Fault{sim.Hold{Client: client}}
+		f = []fault.Fault{fault.Hold{Client: client}}
 	case 5, 6:
 		after := time.Duration(0)
 		if d.IntN(2) == 0 {
 			after = d.span()
 		}
-		f = []sim.Fault{sim.Duplicate{Client: client, After: after}}
+		f = []fault.Fault{fault.Duplicate{Client: client, After: after}}
 	case 7:
 		if d.s.replica {
 			return nil // no bounds have both
 		}
-		f = []sim.Fault{sim.Down{Node: node}, sim.Up{Node: node}}
+		f = []fault.Fault{fault.Down{Node: node}, fault.Up{Node: node}}
 	case 8:
-		f = []sim.Fault{sim.WallStep{Client: client, By: d.jump()}}
+		f = []fault.Fault{fault.WallStep{Client: client, By: d.jump()}}
 	case 9:
-		f = []sim.Fault{sim.Evict{Node: node}}
+		f = []fault.Fault{fault.Evict{Node: node}}
 		if !d.s.replica && d.IntN(2) == 0 {
-			f = []sim.Fault{sim.NodeStep{Node: node, By: d.jump()}}
+			f = []fault.Fault{fault.NodeStep{Node: node, By: d.jump()}}
 		}
 	}
 	return f

@@ -13,6 +13,7 @@ import (
 	"lockstep/sim"
 	"lockstep/sim/explore"
 	"lockstep/sim/explore/report"
+	"lockstep/sim/fault"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -88,9 +89,9 @@ type form struct {
 	of     strategies.Strategy // a lock that it breaks
 	code   trace.Code
 	within explore.Budget // bounds that have the fault in another form
-	before []sim.Fault    // before the client's first step
-	held   []sim.Fault    // while it has the lock
-	after  []sim.Fault    // after its last step
+	before []fault.Fault  // before the client's first step
+	held   []fault.Fault  // while it has the lock
+	after  []fault.Fault  // after its last step
 	words  string         // that name the form in results
 }
 
@@ -100,11 +101,11 @@ var forms = []form{
 			return &givesUp{nodes, key, o}
 		}},
 		code: trace.PD, within: explore.Budget{explore.Restart: 1},
-		held: []sim.Fault{sim.Down{Node: "n1"}}, after: []sim.Fault{sim.Up{Node: "n1"}}, words: "servers that stay down"},
+		held: []fault.Fault{fault.Down{Node: "n1"}}, after: []fault.Fault{fault.Up{Node: "n1"}}, words: "servers that stay down"},
 	{of: loadsOnce.strategy, code: trace.PD, within: explore.Budget{explore.Restart: 1},
-		held: []sim.Fault{sim.ForgetScripts{Node: "n1"}}, words: "emptied script caches"},
+		held: []fault.Fault{fault.ForgetScripts{Node: "n1"}}, words: "emptied script caches"},
 	{of: waitsForReplica.strategy, code: trace.FN,
-		before: []sim.Fault{sim.Lag{Replica: "n1r1", By: time.Hour}}, words: "replicas that fall behind"},
+		before: []fault.Fault{fault.Lag{Replica: "n1r1", By: time.Hour}}, words: "replicas that fall behind"},
 }
 
 // TestFormsOfFaults: the engine breaks these locks by faults in a form that no search makes. A search within bounds
@@ -158,7 +159,7 @@ func (f *form) verdict(t *testing.T, b *explore.Bounds) trace.Verdict {
 		w.Wait(next - w.Now())
 		return any
 	}
-	inject := func(faults []sim.Fault) {
+	inject := func(faults []fault.Fault) {
 		for _, f := range faults {
 			if err := w.Inject(f); err != nil {
 				t.Fatal(err)

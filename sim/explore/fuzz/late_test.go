@@ -10,9 +10,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"lockstep/sim"
 	"lockstep/sim/explore"
 	"lockstep/sim/explore/madeup"
+	"lockstep/sim/fault"
 	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -67,9 +67,9 @@ func within(f *Found) bool {
 	late, twice := 0, 0
 	for _, m := range f.Shrunk.Moves {
 		switch m.Fault.(type) {
-		case sim.Hold, sim.Delay:
+		case fault.Hold, fault.Delay:
 			late++
-		case sim.Duplicate:
+		case fault.Duplicate:
 			twice++
 		}
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/fault"
 	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -87,8 +87,8 @@ func TestMeasuredSpans(t *testing.T) {
 	}{
 		{asOldAsTheRecord, explore.Budget{explore.Pause: 2}, []op{{who: 0, count: 6}, {wait: 1600 * ms}, {who: 1, count: 4}, {wait: 2500 * ms}, {who: 1, count: 2},
 			{wait: 700 * ms}, {who: 1, count: 4}}, "the lock gives lock:mark a life that it has measured"},
-		{asLongAsItTook, explore.Budget{explore.Pause: 1, explore.HoldRequest: 1}, []op{{who: 0, count: 5}, {who: 1, count: 5}, {faults: []sim.Fault{sim.Hold{Client: "B"}}},
-			{who: 1, count: 1}, {wait: 1600 * ms}, {faults: []sim.Fault{sim.Free{Client: "B", N: 1}}}, {who: 1, count: 2}, {wait: 2600 * ms}, {who: 1, count: 6}},
+		{asLongAsItTook, explore.Budget{explore.Pause: 1, explore.HoldRequest: 1}, []op{{who: 0, count: 5}, {who: 1, count: 5}, {faults: []fault.Fault{fault.Hold{Client: "B"}}},
+			{who: 1, count: 1}, {wait: 1600 * ms}, {faults: []fault.Fault{fault.Free{Client: "B", N: 1}}}, {who: 1, count: 2}, {wait: 2600 * ms}, {who: 1, count: 6}},
 			"for a time that it has measured"},
 	} {
 		if tt.lock == asLongAsItTook && !testenv.CI() {

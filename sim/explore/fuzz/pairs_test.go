@@ -9,6 +9,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/fault"
 	"lockstep/sim/testenv"
 )
 
@@ -17,36 +18,36 @@ import (
 type closer struct{ *drawer }
 
 // near is a fault of a kind that hits a client or a server, with all its moves.
-func (d closer) near(kind explore.FaultKind, client, node string) []sim.Fault {
+func (d closer) near(kind explore.FaultKind, client, node string) []fault.Fault {
 	switch kind {
 	case explore.Crash:
-		return []sim.Fault{sim.Crash{Client: client}}
+		return []fault.Fault{fault.Crash{Client: client}}
 	case explore.ReplyLost:
 		if d.IntN(2) == 0 {
-			return []sim.Fault{sim.LoseHeldReply{Client: client, N: 1 + d.IntN(2)}}
+			return []fault.Fault{fault.LoseHeldReply{Client: client, N: 1 + d.IntN(2)}}
 		}
-		return []sim.Fault{sim.LoseReply{Client: client}}
+		return []fault.Fault{fault.LoseReply{Client: client}}
 	case explore.HoldRequest:
-		return []sim.Fault{sim.Hold{Client: client}}
+		return []fault.Fault{fault.Hold{Client: client}}
 	case explore.Duplicate:
 		after := time.Duration(0)
 		if d.IntN(3) == 0 {
 			after = d.soon()
 		}
-		return []sim.Fault{sim.Duplicate{Client: client, After: after, N: 1 + d.IntN(3)}}
+		return []fault.Fault{fault.Duplicate{Client: client, After: after, N: 1 + d.IntN(3)}}
 	case explore.Restart:
-		return []sim.Fault{sim.Down{Node: node}, sim.Up{Node: node}}
+		return []fault.Fault{fault.Down{Node: node}, fault.Up{Node: node}}
 	case explore.ClientClock:
-		return []sim.Fault{sim.WallStep{Client: client, By: d.jump()}}
+		return []fault.Fault{fault.WallStep{Client: client, By: d.jump()}}
 	case explore.ServerClock:
-		return []sim.Fault{sim.NodeStep{Node: node, By: d.jump()}}
+		return []fault.Fault{fault.NodeStep{Node: node, By: d.jump()}}
 	case explore.Evict:
-		return []sim.Fault{sim.Evict{Node: node}}
+		return []fault.Fault{fault.Evict{Node: node}}
 	case explore.Failover:
 		if d.lags {
-			return []sim.Fault{sim.Down{Node: node}, sim.Failover{To: node + "r1"}}
+			return []fault.Fault{fault.Down{Node: node}, fault.Failover{To: node + "r1"}}
 		}
-		return []sim.Fault{sim.Lag{Replica: node + "r1", By: 1000 * time.Hour}}
+		return []fault.Fault{fault.Lag{Replica: node + "r1", By: 1000 * time.Hour}}
 	}
 	return nil
 }

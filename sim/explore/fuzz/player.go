@@ -11,6 +11,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/fault"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -34,7 +35,7 @@ type op struct {
 	who    int           // the client that acts
 	count  int           // so many of its steps, if any
 	wait   time.Duration // or time passes
-	faults []sim.Fault   // or these are injected, one after the other
+	faults []fault.Fault // or these are injected, one after the other
 }
 
 // spent is what a schedule takes of the bounds of a search.
@@ -236,8 +237,8 @@ func (p *player) pauses(i int) bool {
 }
 
 // inject makes a fault happen. Where it can't, it costs nothing.
-func (p *player) inject(faults []sim.Fault) bool {
-	_, takesOver := faults[len(faults)-1].(sim.Failover)
+func (p *player) inject(faults []fault.Fault) bool {
+	_, takesOver := faults[len(faults)-1].(fault.Failover)
 	if takesOver && !p.lags {
 		return false // a failover that loses nothing is not what a search calls one
 	}
@@ -248,9 +249,9 @@ func (p *player) inject(faults []sim.Fault) bool {
 	}
 	last := faults[len(faults)-1]
 	switch last.(type) {
-	case sim.Lag:
+	case fault.Lag:
 		p.lags = true
-	case sim.Failover:
+	case fault.Failover:
 		p.lags = false
 	}
 	if kind, counts := kindOf(last); counts {
@@ -261,27 +262,27 @@ func (p *player) inject(faults []sim.Fault) bool {
 
 // kindOf returns the kind that a fault counts as, and false for the end of one that has been
 // counted. What has several moves is counted by the last.
-func kindOf(f sim.Fault) (explore.FaultKind, bool) {
+func kindOf(f fault.Fault) (explore.FaultKind, bool) {
 	switch f.(type) {
-	case sim.Crash:
+	case fault.Crash:
 		return explore.Crash, true
-	case sim.LoseReply, sim.LoseHeldReply:
+	case fault.LoseReply, fault.LoseHeldReply:
 		return explore.ReplyLost, true
-	case sim.Hold:
+	case fault.Hold:
 		return explore.HoldRequest, true
-	case sim.Duplicate:
+	case fault.Duplicate:
 		return explore.Duplicate, true
-	case sim.Up:
+	case fault.Up:
 		return explore.Restart, true
-	case sim.WallStep:
+	case fault.WallStep:
 		return explore.ClientClock, true
-	case sim.NodeStep:
+	case fault.NodeStep:
 		return explore.ServerClock, true
-	case sim.Lag:
+	case fault.Lag:
 		return explore.Failover, true
-	case sim.Evict:
+	case fault.Evict:
 		return explore.Evict, true
-	case sim.Failover, sim.Free:
+	case fault.Failover, fault.Free:
 		return 0, false
 	}
 	panic("a fault without a cost: " + f.String())
@@ -308,7 +309,7 @@ func (p *player) verdict() trace.Verdict { return p.world.Verdict() }
 // held up arrives first.
 func (p *player) deadlocks() bool {
 	for i := range p.world.Clients() {
-		for p.world.Inject(sim.Free{Client: p.config.Clients[i].Name, N: 1}) == nil {
+		for p.world.Inject(fault.Free{Client: p.config.Clients[i].Name, N: 1}) == nil {
 		}
 	}
 	return p.world.Drain() == nil && slices.Contains(p.world.Verdict(), trace.PD)

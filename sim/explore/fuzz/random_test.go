@@ -8,6 +8,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/fault"
 	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -44,7 +45,7 @@ func TestPlay(t *testing.T) {
 			}
 			for _, m := range f.Shrunk.Moves {
 				switch m.Fault.(type) {
-				case nil, sim.Crash, sim.Free, sim.Drain:
+				case nil, fault.Crash, fault.Free, fault.Drain:
 				default:
 					t.Errorf("%s: %s is no crash", name, m.Fault)
 				}

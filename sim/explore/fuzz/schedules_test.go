@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/fault"
 	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -80,12 +81,12 @@ func (p *player) parse(s setting, moves string) ([]op, error) {
 				o.who++
 			}
 			ops = append(ops, o)
-		case sim.Up, sim.Failover: // the second half of a fault
+		case fault.Up, fault.Failover: // the second half of a fault
 			last := &ops[len(ops)-1]
 			last.faults = append(last.faults, m.Fault)
-		case sim.Drain: // which the player does by itself
+		case fault.Drain: // which the player does by itself
 		default:
-			ops = append(ops, op{faults: []sim.Fault{m.Fault}})
+			ops = append(ops, op{faults: []fault.Fault{m.Fault}})
 		}
 	}
 	return ops, nil

@@ -9,6 +9,7 @@ import (
 	"lockstep/sim"
 	"lockstep/sim/explore/bounds"
 	"lockstep/sim/explore/flight"
+	"lockstep/sim/fault"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
 )
@@ -67,10 +68,10 @@ type choiceRow struct {
 	// the inverse for moves that begin with a fault: it returns the choice and the number
 	// of moves that make it, or 0. Where a client acts by the choice, its step comes later.
 	play   func(m *Model, c Choice) []sim.Move
-	read   func(x *Explorer, f, then sim.Fault) (c Choice, n int)
-	then   ChoiceKind  // the choice that completes this one, and costs no fault of its own; acts if none
-	menu   []Item      // the choices of this kind that a person who schedules by hand has
-	covers []sim.Fault // the engine's kinds of fault that the choice stands for, besides those that it plays
+	read   func(x *Explorer, f, then fault.Fault) (c Choice, n int)
+	then   ChoiceKind    // the choice that completes this one, and costs no fault of its own; acts if none
+	menu   []Item        // the choices of this kind that a person who schedules by hand has
+	covers []fault.Fault // the engine's kinds of fault that the choice stands for, besides those that it plays
 }
 
 // Item is an entry of the menu of a person who schedules by hand. The jump of a clock has only its direction.
@@ -103,13 +104,13 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		apply: func(x *Explorer, c Choice) { x.act(c, losesReply) },
 		wrong: func(c Choice) string { return fmt.Sprintf("the reply to %s's request is lost", Names[c.Who]) },
 		play: func(m *Model, c Choice) []sim.Move {
-			return append(sim.MovesOf(sim.LoseReply{Client: m.client(c)}), c.step())
+			return append(sim.MovesOf(fault.LoseReply{Client: m.client(c)}), c.step())
 		},
-		read: func(_ *Explorer, f, _ sim.Fault) (Choice, int) {
-			_, is := f.(sim.LoseReply)
+		read: func(_ *Explorer, f, _ fault.Fault) (Choice, int) {
+			_, is := f.(fault.LoseReply)
 			return Choice{Kind: ActsAndLosesReply}, count(is, 1)
 		},
-		covers: []sim.Fault{sim.Drop{}},
+		covers: []fault.Fault{fault.Drop{}},
 		menu:   []Item{{Label: "lose next reply"}},
 	},
 	ActsAndIsHeldUp: {
@@ -117,13 +118,13 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		apply: func(x *Explorer, c Choice) { x.act(c, heldUp) },
 		wrong: func(c Choice) string { return Names[c.Who] + "'s request is held up" },
 		play: func(m *Model, c Choice) []sim.Move {
-			return append(sim.MovesOf(sim.Hold{Client: m.client(c)}), c.step())
+			return append(sim.MovesOf(fault.Hold{Client: m.client(c)}), c.step())
 		},
-		read: func(_ *Explorer, f, _ sim.Fault) (Choice, int) {
-			_, is := f.(sim.Hold)
+		read: func(_ *Explorer, f, _ fault.Fault) (Choice, int) {
+			_, is := f.(fault.Hold)
 			return Choice{Kind: ActsAndIsHeldUp}, count(is, 1)
 		},
-		covers: []sim.Fault{sim.Delay{}},
+		covers: []fault.Fault{fault.Delay{}},
 		menu:   []Item{{Label: "hold next request"}},
 	},
 	Draws: {
@@ -149,9 +150,9 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		},
 		apply: func(x *Explorer, c Choice) { x.crash(int(c.Who)) },
 		wrong: func(c Choice) string { return Names[c.Who] + " crashes" },
-		play:  func(m *Model, c Choice) []sim.Move { return sim.MovesOf(sim.Crash{Client: m.client(c)}) },
-		read: func(_ *Explorer, f, _ sim.Fault) (Choice, int) {
-			got, is := f.(sim.Crash)
+		play:  func(m *Model, c Choice) []sim.Move { return sim.MovesOf(fault.Crash{Client: m.client(c)}) },
+		read: func(_ *Explorer, f, _ fault.Fault) (Choice, int) {
+			got, is := f.(fault.Crash)
 			return Choice{Kind: Crashes, Who: bounds.ClientOf(got.Client)}, count(is, 1)
 		},
 		menu: []Item{{Label: "crash"}},
@@ -163,10 +164,10 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		apply: func(x *Explorer, c Choice) { x.repeat(int(c.Who), int(c.N)) },
 		wrong: func(c Choice) string { return Names[c.Who] + "'s request arrives twice" },
 		play: func(m *Model, c Choice) []sim.Move {
-			return sim.MovesOf(sim.Duplicate{Client: m.client(c), N: int(c.N)})
+			return sim.MovesOf(fault.Duplicate{Client: m.client(c), N: int(c.N)})
 		},
-		read: func(x *Explorer, f, _ sim.Fault) (Choice, int) {
-			got, is := f.(sim.Duplicate)
+		read: func(x *Explorer, f, _ fault.Fault) (Choice, int) {
+			got, is := f.(fault.Duplicate)
 			c := Choice{Kind: Repeats, Who: bounds.ClientOf(got.Client), N: uint8(max(1, got.N))}
 			return c, count(is && got.After == 0 && flight.Again(x.ids.sents.Get(x.s.clients[c.Who].sentBefore), int(c.N)) != nil, 1)
 		},
@@ -187,10 +188,10 @@ var choiceRows = [ChoiceKinds]choiceRow{
 			return fmt.Sprintf("%s's wall clock jumps by %s", Names[c.Who], trace.Duration(c.span()))
 		},
 		play: func(m *Model, c Choice) []sim.Move {
-			return sim.MovesOf(sim.WallStep{Client: m.client(c), By: c.span()})
+			return sim.MovesOf(fault.WallStep{Client: m.client(c), By: c.span()})
 		},
-		read: func(_ *Explorer, f, _ sim.Fault) (Choice, int) {
-			got, is := f.(sim.WallStep)
+		read: func(_ *Explorer, f, _ fault.Fault) (Choice, int) {
+			got, is := f.(fault.WallStep)
 			return Choice{Kind: JumpsClient, Who: bounds.ClientOf(got.Client), By: millis(got.By)}, count(is, 1)
 		},
 		menu: []Item{{"clock on", Choice{By: 1}}, {"clock back", Choice{By: -1}}},
@@ -200,10 +201,10 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		list:  func(x *Explorer, to []Choice, _ int) []Choice { return x.freeing(to, Frees, (*flight.Request).HeldUp) },
 		apply: func(x *Explorer, c Choice) { x.free(c.Who, c.N, false) },
 		play: func(m *Model, c Choice) []sim.Move {
-			return sim.MovesOf(sim.Free{Client: m.client(c), N: int(c.N)})
+			return sim.MovesOf(fault.Free{Client: m.client(c), N: int(c.N)})
 		},
-		read: func(_ *Explorer, f, _ sim.Fault) (Choice, int) {
-			got, is := f.(sim.Free)
+		read: func(_ *Explorer, f, _ fault.Fault) (Choice, int) {
+			got, is := f.(fault.Free)
 			return Choice{Kind: Frees, Who: bounds.ClientOf(got.Client), N: uint8(got.N)}, count(is && got.N <= MaxList, 1)
 		},
 		menu: []Item{{"free it", Choice{N: 1}}},
@@ -218,30 +219,28 @@ var choiceRows = [ChoiceKinds]choiceRow{
 			return fmt.Sprintf("the reply to %s's request that was held up is lost", Names[c.Who])
 		},
 		play: func(m *Model, c Choice) []sim.Move {
-			return sim.MovesOf(sim.LoseHeldReply{Client: m.client(c), N: int(c.N)}, sim.Free{Client: m.client(c), N: int(c.N)})
+			return sim.MovesOf(fault.LoseHeldReply{Client: m.client(c), N: int(c.N)}, fault.Free{Client: m.client(c), N: int(c.N)})
 		},
-		read: func(_ *Explorer, f, then sim.Fault) (Choice, int) {
-			got, is := f.(sim.LoseHeldReply)
-			return Choice{Kind: FreesAndLosesReply, Who: bounds.ClientOf(got.Client), N: uint8(got.N)}, count(is && got.N <= MaxList && then == sim.Fault(sim.Free(got)), 2)
+		read: func(_ *Explorer, f, then fault.Fault) (Choice, int) {
+			got, is := f.(fault.LoseHeldReply)
+			return Choice{Kind: FreesAndLosesReply, Who: bounds.ClientOf(got.Client), N: uint8(got.N)}, count(is && got.N <= MaxList && then == fault.Fault(fault.Free(got)), 2)
 		},
 		menu: []Item{{"free it, lose its reply", Choice{N: 1}}},
 	},
 	FallsBehind: {
 		of:    OfNode,
 		fault: Failover,
-		list: func(_ *Explorer, to []Choice, i int) []Choice {
-			return append(to, Choice{Kind: FallsBehind, Who: uint8(i)})
-		},
+		list:  func(_ *Explorer, to []Choice, i int) []Choice { return append(to, Choice{Kind: FallsBehind, Who: uint8(i)}) },
 		apply: func(x *Explorer, c Choice) { x.fallBehind(int(c.Who)) },
 		then:  TakesOver,
 		wrong: func(c Choice) string {
 			return fmt.Sprintf("n%d's replica falls behind, and is made the master", c.Who+1)
 		},
 		play: func(_ *Model, c Choice) []sim.Move {
-			return sim.MovesOf(sim.Lag{Replica: c.node() + "r1", By: 1000 * time.Hour})
+			return sim.MovesOf(fault.Lag{Replica: c.node() + "r1", By: 1000 * time.Hour})
 		},
-		read: func(_ *Explorer, f, _ sim.Fault) (Choice, int) {
-			got, is := f.(sim.Lag)
+		read: func(_ *Explorer, f, _ fault.Fault) (Choice, int) {
+			got, is := f.(fault.Lag)
 			return Choice{Kind: FallsBehind, Who: bounds.NodeOf(got.Replica)}, count(is && got.By >= 1000*time.Hour, 1)
 		},
 		menu: []Item{{Label: "replica falls behind"}},
@@ -256,11 +255,11 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		},
 		apply: func(x *Explorer, c Choice) { x.takeOver(int(c.Who)) },
 		play: func(_ *Model, c Choice) []sim.Move {
-			return sim.MovesOf(sim.Down{Node: c.node()}, sim.Failover{To: c.node() + "r1"})
+			return sim.MovesOf(fault.Down{Node: c.node()}, fault.Failover{To: c.node() + "r1"})
 		},
-		read: func(x *Explorer, f, then sim.Fault) (Choice, int) {
-			_, falls := f.(sim.Down)
-			got, is := then.(sim.Failover)
+		read: func(x *Explorer, f, then fault.Fault) (Choice, int) {
+			_, falls := f.(fault.Down)
+			got, is := then.(fault.Failover)
 			who := bounds.NodeOf(got.To)
 			return Choice{Kind: TakesOver, Who: who}, count(falls && is && x.s.nodes[who].behind.snapshot != 0, 2)
 		},
@@ -269,17 +268,15 @@ var choiceRows = [ChoiceKinds]choiceRow{
 	Restarts: {
 		of:    OfNode,
 		fault: Restart,
-		list: func(_ *Explorer, to []Choice, i int) []Choice {
-			return append(to, Choice{Kind: Restarts, Who: uint8(i)})
-		},
+		list:  func(_ *Explorer, to []Choice, i int) []Choice { return append(to, Choice{Kind: Restarts, Who: uint8(i)}) },
 		apply: func(x *Explorer, c Choice) { x.restart(int(c.Who)) },
 		wrong: func(c Choice) string { return c.node() + " restarts, empty" },
 		play: func(_ *Model, c Choice) []sim.Move {
-			return sim.MovesOf(sim.Down{Node: c.node()}, sim.Up{Node: c.node()})
+			return sim.MovesOf(fault.Down{Node: c.node()}, fault.Up{Node: c.node()})
 		},
-		read: func(_ *Explorer, f, then sim.Fault) (Choice, int) {
-			down, falls := f.(sim.Down)
-			up, is := then.(sim.Up)
+		read: func(_ *Explorer, f, then fault.Fault) (Choice, int) {
+			down, falls := f.(fault.Down)
+			up, is := then.(fault.Up)
 			return Choice{Kind: Restarts, Who: bounds.NodeOf(up.Node)}, count(falls && is && up.Node == down.Node, 2)
 		},
 		menu: []Item{{Label: "restart, empty"}},
@@ -295,9 +292,9 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		},
 		apply: func(x *Explorer, c Choice) { x.evict(int(c.Who)) },
 		wrong: func(c Choice) string { return c.node() + " drops the lock's record before its time" },
-		play:  func(_ *Model, c Choice) []sim.Move { return sim.MovesOf(sim.Evict{Node: c.node()}) },
-		read: func(_ *Explorer, f, _ sim.Fault) (Choice, int) {
-			got, is := f.(sim.Evict)
+		play:  func(_ *Model, c Choice) []sim.Move { return sim.MovesOf(fault.Evict{Node: c.node()}) },
+		read: func(_ *Explorer, f, _ fault.Fault) (Choice, int) {
+			got, is := f.(fault.Evict)
 			return Choice{Kind: Evicts, Who: bounds.NodeOf(got.Node)}, count(is, 1)
 		},
 		menu: []Item{{Label: "lose the key"}},
@@ -314,10 +311,10 @@ var choiceRows = [ChoiceKinds]choiceRow{
 			return fmt.Sprintf("%s's clock jumps by %s", c.node(), trace.Duration(c.span()))
 		},
 		play: func(_ *Model, c Choice) []sim.Move {
-			return sim.MovesOf(sim.NodeStep{Node: c.node(), By: c.span()})
+			return sim.MovesOf(fault.NodeStep{Node: c.node(), By: c.span()})
 		},
-		read: func(_ *Explorer, f, _ sim.Fault) (Choice, int) {
-			got, is := f.(sim.NodeStep)
+		read: func(_ *Explorer, f, _ fault.Fault) (Choice, int) {
+			got, is := f.(fault.NodeStep)
 			return Choice{Kind: JumpsServer, Who: bounds.NodeOf(got.Node), By: millis(got.By)}, count(is, 1)
 		},
 		menu: []Item{{"clock on", Choice{By: 1}}, {"clock back", Choice{By: -1}}},
@@ -333,12 +330,12 @@ var choiceRows = [ChoiceKinds]choiceRow{
 			x.advance(c.By)
 		},
 		play:   func(_ *Model, c Choice) []sim.Move { return []sim.Move{{Wait: c.span()}} },
-		covers: []sim.Fault{sim.Pause{}},
+		covers: []fault.Fault{fault.Pause{}},
 	},
 }
 
 // makes returns a fault of each of the engine's kinds that choices of this kind make.
-func (r *choiceRow) makes() []sim.Fault {
+func (r *choiceRow) makes() []fault.Fault {
 	faults := slices.Clone(r.covers)
 	for _, m := range r.play(&Model{Config: sim.Config{Clients: make([]process.Config, 1)}}, Choice{}) {
 		if m.Fault != nil {
@@ -422,7 +419,7 @@ func millis(d time.Duration) int32 { return int32(d / time.Millisecond) }
 // Read returns the choice that moves make which begin with a fault, and the number of moves
 // that belong to it.
 func Read(x *Explorer, moves []sim.Move) (Choice, int, error) {
-	f, then := moves[0].Fault, sim.Fault(nil)
+	f, then := moves[0].Fault, fault.Fault(nil)
 	if len(moves) > 1 {
 		then = moves[1].Fault
 	}
@@ -434,7 +431,7 @@ func Read(x *Explorer, moves []sim.Move) (Choice, int, error) {
 			return c, n, nil
 		}
 	}
-	if _, down := f.(sim.Down); down {
+	if _, down := f.(fault.Down); down {
 		return Choice{}, 0, errors.New("a node that is down and stays down is nothing that a search does")
 	}
 	return Choice{}, 0, fmt.Errorf("%q is nothing that a search does", f)
@@ -442,7 +439,7 @@ func Read(x *Explorer, moves []sim.Move) (Choice, int, error) {
 
 // Outside lists, in words, what no schedule within some bounds has.
 func Outside(b *Bounds) string {
-	var covered []sim.Fault
+	var covered []fault.Fault
 	for i := range choiceRows {
 		covered = append(covered, choiceRows[i].makes()...)
 	}

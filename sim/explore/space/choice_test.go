@@ -8,6 +8,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore/flight"
+	"lockstep/sim/fault"
 	"lockstep/strategies"
 )
 
@@ -71,10 +72,10 @@ func TestEveryFaultIsSearchedOrNamed(t *testing.T) {
 	outside, covered := Outside(&b), []string(nil)
 	for i := range choiceRows {
 		for _, f := range choiceRows[i].makes() {
-			covered = append(covered, sim.SpecOf(f).Word)
+			covered = append(covered, fault.SpecOf(f).Word)
 		}
 	}
-	for _, s := range sim.Faults() {
+	for _, s := range fault.Kinds() {
 		if named := s.Many != "" && strings.Contains(outside, s.Many); s.Many != "" && !named && !slices.Contains(covered, s.Word) {
 			t.Errorf("%s is in no schedule of a search, and results don't say so: %s", s.Word, outside)
 		}
@@ -89,15 +90,15 @@ func TestEveryFormIsSearchedOrNamed(t *testing.T) {
 	}
 	x := &Explorer{}
 	for _, form := range []struct {
-		faults []sim.Fault
+		faults []fault.Fault
 		words  string
 	}{
-		{[]sim.Fault{sim.Drop{Client: "A"}}, "requests that never arrive"},
-		{[]sim.Fault{sim.Delay{Client: "A", Reply: true, By: time.Second}}, "late replies without a pause of their client"},
-		{[]sim.Fault{sim.Down{Node: "n1"}}, "servers that stay down"},
-		{[]sim.Fault{sim.ForgetScripts{Node: "n1"}}, "emptied script caches"},
-		{[]sim.Fault{sim.Lag{Replica: "n1r1"}, sim.Down{Node: "n1"}}, "replicas that catch up again"},
-		{[]sim.Fault{sim.Failover{To: "n1r1", Stay: []string{"A"}}}, "clients that a failover leaves with the old master"},
+		{[]fault.Fault{fault.Drop{Client: "A"}}, "requests that never arrive"},
+		{[]fault.Fault{fault.Delay{Client: "A", Reply: true, By: time.Second}}, "late replies without a pause of their client"},
+		{[]fault.Fault{fault.Down{Node: "n1"}}, "servers that stay down"},
+		{[]fault.Fault{fault.ForgetScripts{Node: "n1"}}, "emptied script caches"},
+		{[]fault.Fault{fault.Lag{Replica: "n1r1"}, fault.Down{Node: "n1"}}, "replicas that catch up again"},
+		{[]fault.Fault{fault.Failover{To: "n1r1", Stay: []string{"A"}}}, "clients that a failover leaves with the old master"},
 	} {
 		if c, n, err := Read(x, sim.MovesOf(form.faults...)); err == nil {
 			t.Errorf("%s is read as choice %d of %d moves; leave it out of what results name", form.faults[0], c.Kind, n)

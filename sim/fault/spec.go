@@ -1,4 +1,4 @@
-package sim
+package fault
 
 import (
 	"fmt"
@@ -10,10 +10,10 @@ import (
 	"lockstep/sim/trace"
 )
 
-// FaultSpec describes one kind of fault. The engine, schedules, scripts, saved scenarios,
+// Spec describes one kind of fault. The engine, schedules, scripts, saved scenarios,
 // random schedules, the sandbox's menu and the search's list of omitted faults all follow
-// this one description: see [Faults].
-type FaultSpec struct {
+// this one description: see [Kinds].
+type Spec struct {
 	Word  string     // the kind's word in schedules
 	Step  string     // its key in scripts, with the value if that is always the same; empty if scripts don't have it
 	Many  string     // its plural, for a search's list of the faults that its schedules don't have
@@ -98,7 +98,7 @@ func withJump(key string, to *time.Duration) Param { return Param{Type: ParamJum
 func withHalf(to *bool) Param { return Param{Type: ParamHalf, to: to} }
 
 // spec completes a description with the parameters of the fault's type.
-func spec[T Fault](s FaultSpec, params func(*T) []Param) FaultSpec {
+func spec[T Fault](s Spec, params func(*T) []Param) Spec {
 	s.params = params(new(T))
 	s.of = func(f Fault) ([]Param, bool) {
 		own, is := f.(T)
@@ -147,7 +147,7 @@ func (p Param) text() string {
 		}
 		return strings.Join(*v, "+")
 	case *bool:
-		return halfName(*v)
+		return Half(*v)
 	case *Direction:
 		return v.String()
 	case *int:
@@ -155,32 +155,32 @@ func (p Param) text() string {
 	case *time.Duration:
 		return v.String()
 	}
-	panic("sim: a parameter of no type")
+	panic("fault: a parameter of no type")
 }
 
-// Faults lists the kinds of fault, in the order of their table.
-func Faults() []FaultSpec { return slices.Clone(faultTable) }
+// Kinds lists the kinds of fault, in the order of their table.
+func Kinds() []Spec { return slices.Clone(table) }
 
 // SpecOf returns the description of a fault's kind.
-func SpecOf(f Fault) FaultSpec {
+func SpecOf(f Fault) Spec {
 	s, _ := specOf(f)
 	return *s
 }
 
-func specOf(f Fault) (*FaultSpec, []Param) {
-	for i := range faultTable {
-		if params, is := faultTable[i].of(f); is {
-			return &faultTable[i], params
+func specOf(f Fault) (*Spec, []Param) {
+	for i := range table {
+		if params, is := table[i].of(f); is {
+			return &table[i], params
 		}
 	}
-	panic(fmt.Sprintf("sim: a fault of no kind: %T", f))
+	panic(fmt.Sprintf("fault: a fault of no kind: %T", f))
 }
 
 // Params lists the parameters of faults of this kind, in the order of schedules.
-func (s *FaultSpec) Params() []Param { return slices.Clone(s.params) }
+func (s *Spec) Params() []Param { return slices.Clone(s.params) }
 
 // Args returns a fault's parameters as words of a schedule, in the order of
-// [FaultSpec.Params].
+// [Spec.Params].
 func Args(f Fault) []string {
 	_, params := specOf(f)
 	args := make([]string, len(params))
@@ -193,7 +193,7 @@ func Args(f Fault) []string {
 // Make returns the fault of this kind with these parameters: it is the inverse of [Args]. A
 // count that schedules leave out may lack.
 // Its error names a parameter that cannot be read, or a wrong number of them.
-func (s *FaultSpec) Make(args ...string) (Fault, error) {
+func (s *Spec) Make(args ...string) (Fault, error) {
 	parts := parse.Fields{Parts: slices.Clone(args)}
 	if n := len(s.params); n == len(args)+1 && s.params[n-1].omitted {
 		parts.Parts = append(parts.Parts, "1")
@@ -203,8 +203,8 @@ func (s *FaultSpec) Make(args ...string) (Fault, error) {
 	return f, parts.Err
 }
 
-// faultText is a fault's form in a schedule.
-func faultText(f Fault) string {
+// text is a fault's form in a schedule.
+func text(f Fault) string {
 	s, params := specOf(f)
 	text := s.Word
 	for _, p := range params {
@@ -216,46 +216,73 @@ func faultText(f Fault) string {
 	return text
 }
 
-// ParseFault reads a fault in the form of its String. Its errors name the wrong word.
-func ParseFault(text string) (Fault, error) {
+// Parse reads a fault in the form of its String. Its errors name the wrong word.
+func Parse(text string) (Fault, error) {
 	name, rest, _ := strings.Cut(text, "/")
-	known := make([]string, len(faultTable))
-	for i := range faultTable {
-		if known[i] = faultTable[i].Word; known[i] == name {
+	known := make([]string, len(table))
+	for i := range table {
+		if known[i] = table[i].Word; known[i] == name {
 			var args []string
 			if rest != "" {
 				args = strings.Split(rest, "/")
 			}
-			return faultTable[i].Make(args...)
+			return table[i].Make(args...)
 		}
 	}
 	return nil, fmt.Errorf("unknown fault %q: it is one of %s", name, strings.Join(known, ", "))
 }
 
-// Offer is a fault that a person can choose in the sandbox, with the label to show.
-type Offer struct {
-	Label string
-	Fault Fault
+// Half is the word of a half of an exchange: the request, or its reply.
+func Half(reply bool) string {
+	if reply {
+		return "reply"
+	}
+	return "request"
 }
 
-// Offers lists the menu's faults of a client or a server, by its name. It leaves out faults
-// that would change nothing now. It lists faults that can't happen now for another reason,
-// so that the menu doesn't change with every message.
-func (w *World) Offers(actor string) (offers []Offer) {
-	of := ParamNode
-	if _, is := w.Client(actor); is {
-		of = ParamClient
+// CheckJump checks that a clock that is off already, and jumps, stays within the bounds of a configuration, outside of which it
+// could overflow.
+func CheckJump(offset, by time.Duration) error {
+	if by < -trace.MaxSpan || by > trace.MaxSpan {
+		return fmt.Errorf("cannot jump by %s, but by up to %s", by, trace.MaxSpan)
 	}
-	for i := range faultTable {
-		for _, item := range faultTable[i].Menu {
-			if faultTable[i].params[0].Type != of {
-				continue
-			}
-			f := item.Make(actor)
-			if _, idle := w.Enabled(f).(NoEffect); !idle {
-				offers = append(offers, Offer{item.Label, f})
-			}
-		}
+	if off := offset + by; off < -trace.MaxSpan || off > trace.MaxSpan {
+		return fmt.Errorf("would be off by %s, and can be by %s", off, trace.MaxSpan)
 	}
-	return offers
+	return nil
+}
+
+// CheckDelay checks the delay of a message.
+func CheckDelay(d time.Duration) error {
+	if d < 0 || d > trace.MaxSpan {
+		return fmt.Errorf("a message cannot take %s: it can take 0s to %s", d, trace.MaxSpan)
+	}
+	return nil
+}
+
+// The types of words that only a run's faults and servers have.
+
+func readSpan(f *parse.Fields, to *time.Duration) {
+	parse.Read(f, to, parse.Duration)
+	if f.Err == nil {
+		f.Err = CheckDelay(*to)
+	}
+}
+
+func readJump(f *parse.Fields, to *time.Duration) {
+	parse.Read(f, to, parse.Duration)
+	if f.Err == nil {
+		f.Err = CheckJump(0, *to)
+	}
+}
+
+// halfOf is the inverse of Half.
+func halfOf(s string) (reply bool, err error) {
+	switch s {
+	case Half(true):
+		return true, nil
+	case Half(false):
+		return false, nil
+	}
+	return false, fmt.Errorf("%q is neither request nor reply", s)
 }

@@ -1,4 +1,6 @@
-package sim
+// Package fault has the kinds of fault as data: their types, their parameters, and the words that they have in schedules, scripts
+// and menus. It knows no world: package sim has their effects.
+package fault
 
 import (
 	"fmt"
@@ -9,150 +11,138 @@ import (
 )
 
 // Fault is a failure, or the end of one, at the instant at which it is injected. One type
-// serves scripts, schedules, search and sandbox alike. Its kind is a row of faultTable.
+// serves scripts, schedules, search and sandbox alike. Its kind is a row of the table.
 type Fault interface {
-	// enabled returns the fault's effect in this state of the world, or the reason why it
-	// can't happen: a [NoEffect] if it would change nothing.
-	enabled(w *World) (effect, error)
 	// String returns the fault's form in a schedule.
 	String() string
+	fault()
 }
 
-// effect carries out a fault, in the state of the world in which it was enabled.
-type effect func() error
-
-// NoEffect is the error of a fault that would change nothing now, with the reason. Such a
-// fault may be injected all the same.
-type NoEffect string
-
-// Error returns the reason.
-func (e NoEffect) Error() string { return string(e) }
-
-// The assumptions of the claims that faults break: see [FaultSpec].
+// The assumptions of the claims that faults break: see [Spec].
 const (
 	recordsStay = "no unexpired record of the lock is lost"
 	noJumps     = "the server's clock does not jump forward"
 )
 
-// faultTable is the table of all kinds of fault. A new kind is a type with its effect
-// and a row here; tests of each package name the views that don't know it.
-var faultTable = []FaultSpec{
-	spec(FaultSpec{
+// table has all kinds of fault. A new kind is a type, a row here, and its effect in package
+// sim; tests of each package name the views that don't know it.
+var table = []Spec{
+	spec(Spec{
 		Word: "pause", Step: "pause", Many: "paused clients", Event: trace.KindPause,
 		Menu: []MenuItem{{"pause", func(c string) Fault { return Pause{c} }}},
 	}, func(f *Pause) []Param { return []Param{withClient("", &f.Client)} }),
-	spec(FaultSpec{
+	spec(Spec{
 		Word: "resume", Step: "resume", Ends: true, Event: trace.KindResume, Says: "%s is let go on.",
 		Menu: []MenuItem{{"resume", func(c string) Fault { return Resume{c} }}},
 	}, func(f *Resume) []Param { return []Param{withClient("", &f.Client)} }),
-	spec(FaultSpec{
+	spec(Spec{
 		Word: "crash", Step: "crash", Many: "crashes", Event: trace.KindCrash,
 		Menu: []MenuItem{{"crash", func(c string) Fault { return Crash{c} }}},
 	}, func(f *Crash) []Param { return []Param{withClient("", &f.Client)} }),
-	spec(FaultSpec{
+	spec(Spec{
 		Word: "wall", Step: "clock", Many: "jumps of clients' clocks", Event: trace.KindWallStep, Menu: scriptsOnly,
 	}, func(f *WallStep) []Param { return []Param{withClient("client", &f.Client), withJump("by", &f.By)} }),
 
-	spec(FaultSpec{
+	spec(Spec{
 		Word: "drop", Step: "drop", Many: "lost messages", Event: trace.KindLost, Says: "A message of %s's is lost.",
 		Menu: []MenuItem{
 			{"lose reply", func(c string) Fault { return Drop{Client: c, Reply: true} }},
 			{"lose request", func(c string) Fault { return Drop{Client: c} }},
 		},
 	}, func(f *Drop) []Param { return []Param{withClient("", &f.Client), withHalf(&f.Reply)} }),
-	spec(FaultSpec{
+	spec(Spec{
 		Word: "delay", Step: "delay", Many: "delayed messages", Event: trace.KindNetwork, Says: "A message of %s's is held up.", Menu: scriptsOnly,
 	}, func(f *Delay) []Param {
 		return []Param{withClient("", &f.Client), withHalf(&f.Reply), withSpan("by", &f.By)}
 	}),
-	spec(FaultSpec{
+	spec(Spec{
 		Word: "duplicate", Step: "duplicate", Many: "requests that arrive twice", Event: trace.KindNetwork, Says: "A command of %s's arrives once more.", Menu: scriptsOnly,
 	}, func(f *Duplicate) []Param {
 		return []Param{withClient("request", &f.Client), withSpan("after", &f.After).optional(), withCount("nth", &f.N).last()}
 	}),
-	spec(FaultSpec{
+	spec(Spec{
 		Word: "lose-reply", Step: "lose", Many: "lost replies", Event: trace.KindNetwork, Says: "The next reply to %s will be lost.", Menu: scriptsOnly,
 	}, func(f *LoseReply) []Param { return []Param{withClient("reply", &f.Client)} }),
-	spec(FaultSpec{
+	spec(Spec{
 		Word: "lose-held", Step: "lose-held", Many: "lost replies", Event: trace.KindNetwork, Says: "The reply to what %s had sent will be lost.", Menu: scriptsOnly,
 	}, func(f *LoseHeldReply) []Param { return []Param{withClient("", &f.Client), withCount("nth", &f.N)} }),
-	spec(FaultSpec{
+	spec(Spec{
 		Word: "hold", Step: "hold", Many: "requests that are held up", Event: trace.KindNetwork, Says: "What %s sends next will be held up.", Menu: scriptsOnly,
 	}, func(f *Hold) []Param { return []Param{withClient("", &f.Client)} }),
-	spec(FaultSpec{
+	spec(Spec{
 		Word: "free", Step: "free", Ends: true, Event: trace.KindNetwork, Says: "What %s had sent goes on now.", Menu: scriptsOnly,
 	}, func(f *Free) []Param { return []Param{withClient("", &f.Client), withCount("nth", &f.N)} }),
 
-	spec(FaultSpec{
+	spec(Spec{
 		Word: "down", Step: "down", Many: "servers that go down", Event: trace.KindDown, Breaks: recordsStay,
 		Menu: []MenuItem{{"down", func(n string) Fault { return Down{n} }}},
 	}, func(f *Down) []Param { return []Param{withNode("", &f.Node)} }),
-	spec(FaultSpec{
+	spec(Spec{
 		Word: "unplug", Step: "unplug", Many: "power cuts", Event: trace.KindDown, Breaks: recordsStay, Menu: scriptsOnly,
 	}, func(f *Unplug) []Param { return []Param{withNode("", &f.Node)} }),
-	spec(FaultSpec{
+	spec(Spec{
 		Word: "up", Step: "up", Ends: true, Event: trace.KindUp, Breaks: recordsStay,
 		Menu: []MenuItem{{"up", func(n string) Fault { return Up{n} }}},
 	}, func(f *Up) []Param { return []Param{withNode("", &f.Node)} }),
-	spec(FaultSpec{
+	spec(Spec{
 		Word: "clock", Step: "clock", Many: "jumps of servers' clocks", Event: trace.KindNodeStep, Menu: scriptsOnly, Breaks: noJumps,
 	}, func(f *NodeStep) []Param { return []Param{withNode("node", &f.Node), withJump("by", &f.By)} }),
-	spec(FaultSpec{
+	spec(Spec{
 		Word: "evict", Step: "evict", Many: "evictions", Event: trace.KindEvict, Says: "%s drops the lock's record before its time.", Breaks: recordsStay,
 		Menu: []MenuItem{{"lose the key", func(n string) Fault { return Evict{n} }}},
 	}, func(f *Evict) []Param { return []Param{withNode("", &f.Node)} }),
-	spec(FaultSpec{
+	spec(Spec{
 		Word: "occupy", Step: "occupy", Many: "keys that hold other data", Event: trace.KindStray, Says: "Another program stores its data under the lock's key.", Menu: scriptsOnly,
 	}, func(f *Occupy) []Param { return []Param{withNode("", &f.Node)} }),
-	spec(FaultSpec{
+	spec(Spec{
 		Word: "forget-scripts", Step: "flush", Many: "emptied script caches", Event: trace.KindFlush, Says: "%s forgets its scripts.", Menu: scriptsOnly,
 	}, func(f *ForgetScripts) []Param { return []Param{withNode("", &f.Node)} }),
-	spec(FaultSpec{
+	spec(Spec{
 		Word: "lag", Step: "lag", Many: "replicas that fall behind", Says: "What is written from now on reaches the replica %s late.", Menu: scriptsOnly, Breaks: recordsStay,
 	}, func(f *Lag) []Param {
 		return []Param{withReplica("replica", &f.Replica), withSpan("by", &f.By).optional()}
 	}),
-	spec(FaultSpec{
+	spec(Spec{
 		Word: "failover", Step: "failover", Many: "failovers", Event: trace.KindFailover, Menu: scriptsOnly, Breaks: recordsStay,
 	}, func(f *Failover) []Param {
 		return []Param{withReplica("to", &f.To), withClients("stay", &f.Stay)}
 	}),
-	spec(FaultSpec{
+	spec(Spec{
 		Word: "rejoin", Step: "rejoin", Ends: true, Event: trace.KindSync, Says: "%s becomes a replica of the master.", Menu: scriptsOnly, Breaks: recordsStay,
 	}, func(f *Rejoin) []Param { return []Param{withNode("", &f.Server)} }),
 
-	spec(FaultSpec{
+	spec(Spec{
 		Word: "slow", Step: "slow", Many: "slow and cut links", Event: trace.KindNetwork, Says: "A link of %s's is slow from now on.", Menu: scriptsOnly,
 	}, func(f *Slow) []Param {
 		return []Param{withClient("client", &f.Client), withNode("nodes", &f.Node).optional(), withSpan("request", &f.Request), withSpan("reply", &f.Reply)}
 	}),
-	spec(FaultSpec{
+	spec(Spec{
 		Word: "cut", Step: "cut", Many: "slow and cut links", Event: trace.KindNetwork, Says: "A link of %s's is cut.", Menu: scriptsOnly,
 	}, func(f *Cut) []Param {
 		return []Param{withClient("client", &f.Client), withNode("nodes", &f.Node).optional(), withDirection("direction", &f.Direction)}
 	}),
-	spec(FaultSpec{
+	spec(Spec{
 		Word: "heal", Step: "heal", Ends: true, Event: trace.KindNetwork, Says: "A link of %s's is whole again.", Menu: scriptsOnly,
 	}, func(f *Heal) []Param {
 		return []Param{withClient("client", &f.Client), withNode("nodes", &f.Node).optional()}
 	}),
-	spec(FaultSpec{
+	spec(Spec{
 		Word: "hang", Step: "hang", Many: "hung threads", Event: trace.KindHang, Says: "%s's main thread stops for good.", Menu: scriptsOnly,
 	}, func(f *Hang) []Param { return []Param{withClient("", &f.Client)} }),
-	spec(FaultSpec{
+	spec(Spec{
 		Word: "end-thread", Step: "end", Many: "hung threads", Event: trace.KindThreadEnd, Says: "%s's renewal thread ends.", Menu: scriptsOnly,
 	}, func(f *EndThread) []Param { return []Param{withClient("", &f.Client)} }),
-	spec(FaultSpec{
+	spec(Spec{
 		Word: "throw", Step: "throw", Many: "exceptions in the critical section", Event: trace.KindHang, Says: "An exception ends %s's work.", Menu: scriptsOnly,
 	}, func(f *Throw) []Param { return []Param{withClient("", &f.Client)} }),
-	spec(FaultSpec{
+	spec(Spec{
 		Word: "exit", Step: "exit", Many: "shutdown hooks", Event: trace.KindExit, Says: "%s is told to exit, and a hook releases its lock.", Menu: scriptsOnly,
 	}, func(f *Exit) []Param { return []Param{withClient("", &f.Client)} }),
 
-	spec(FaultSpec{
+	spec(Spec{
 		Word: "update", Step: "update: database", Cache: true, Event: trace.KindUpdate, Says: "The database goes on to its next version.", Menu: scriptsOnly,
 	}, func(*Update) []Param { return nil }),
-	spec(FaultSpec{Word: "aftermath"}, func(*Drain) []Param { return nil }),
+	spec(Spec{Word: "aftermath"}, func(*Drain) []Param { return nil }),
 }
 
 // Crash ends a client's process: its deferred functions have no effect. Its requests stay
@@ -323,39 +313,72 @@ type Rejoin struct{ Server string }
 // clients that have read the older version are told.
 type Update struct{}
 
-// Drain is not a fault but the end of every run: see [World.Drain]. It is in no script, and
+// Drain is not a fault but the end of every run: see the method Drain of a World. It is in no script, and
 // every script ends with it.
 type Drain struct{}
 
 // The forms of faults in a schedule.
 
-func (f Crash) String() string         { return faultText(f) }
-func (f Pause) String() string         { return faultText(f) }
-func (f Resume) String() string        { return faultText(f) }
-func (f Hang) String() string          { return faultText(f) }
-func (f EndThread) String() string     { return faultText(f) }
-func (f Throw) String() string         { return faultText(f) }
-func (f Exit) String() string          { return faultText(f) }
-func (f WallStep) String() string      { return faultText(f) }
-func (f NodeStep) String() string      { return faultText(f) }
-func (f Drop) String() string          { return faultText(f) }
-func (f Delay) String() string         { return faultText(f) }
-func (f Duplicate) String() string     { return faultText(f) }
-func (f LoseReply) String() string     { return faultText(f) }
-func (f LoseHeldReply) String() string { return faultText(f) }
-func (f Hold) String() string          { return faultText(f) }
-func (f Free) String() string          { return faultText(f) }
-func (f Cut) String() string           { return faultText(f) }
-func (f Heal) String() string          { return faultText(f) }
-func (f Slow) String() string          { return faultText(f) }
-func (f Down) String() string          { return faultText(f) }
-func (f Unplug) String() string        { return faultText(f) }
-func (f Up) String() string            { return faultText(f) }
-func (f Evict) String() string         { return faultText(f) }
-func (f Occupy) String() string        { return faultText(f) }
-func (f ForgetScripts) String() string { return faultText(f) }
-func (f Lag) String() string           { return faultText(f) }
-func (f Failover) String() string      { return faultText(f) }
-func (f Rejoin) String() string        { return faultText(f) }
-func (f Update) String() string        { return faultText(f) }
-func (f Drain) String() string         { return faultText(f) }
+func (f Crash) String() string         { return text(f) }
+func (f Pause) String() string         { return text(f) }
+func (f Resume) String() string        { return text(f) }
+func (f Hang) String() string          { return text(f) }
+func (f EndThread) String() string     { return text(f) }
+func (f Throw) String() string         { return text(f) }
+func (f Exit) String() string          { return text(f) }
+func (f WallStep) String() string      { return text(f) }
+func (f NodeStep) String() string      { return text(f) }
+func (f Drop) String() string          { return text(f) }
+func (f Delay) String() string         { return text(f) }
+func (f Duplicate) String() string     { return text(f) }
+func (f LoseReply) String() string     { return text(f) }
+func (f LoseHeldReply) String() string { return text(f) }
+func (f Hold) String() string          { return text(f) }
+func (f Free) String() string          { return text(f) }
+func (f Cut) String() string           { return text(f) }
+func (f Heal) String() string          { return text(f) }
+func (f Slow) String() string          { return text(f) }
+func (f Down) String() string          { return text(f) }
+func (f Unplug) String() string        { return text(f) }
+func (f Up) String() string            { return text(f) }
+func (f Evict) String() string         { return text(f) }
+func (f Occupy) String() string        { return text(f) }
+func (f ForgetScripts) String() string { return text(f) }
+func (f Lag) String() string           { return text(f) }
+func (f Failover) String() string      { return text(f) }
+func (f Rejoin) String() string        { return text(f) }
+func (f Update) String() string        { return text(f) }
+func (f Drain) String() string         { return text(f) }
+
+// Other types with a String are no faults.
+
+func (Crash) fault()         {}
+func (Pause) fault()         {}
+func (Resume) fault()        {}
+func (Hang) fault()          {}
+func (EndThread) fault()     {}
+func (Throw) fault()         {}
+func (Exit) fault()          {}
+func (WallStep) fault()      {}
+func (NodeStep) fault()      {}
+func (Drop) fault()          {}
+func (Delay) fault()         {}
+func (Duplicate) fault()     {}
+func (LoseReply) fault()     {}
+func (LoseHeldReply) fault() {}
+func (Hold) fault()          {}
+func (Free) fault()          {}
+func (Cut) fault()           {}
+func (Heal) fault()          {}
+func (Slow) fault()          {}
+func (Down) fault()          {}
+func (Unplug) fault()        {}
+func (Up) fault()            {}
+func (Evict) fault()         {}
+func (Occupy) fault()        {}
+func (ForgetScripts) fault() {}
+func (Lag) fault()           {}
+func (Failover) fault()      {}
+func (Rejoin) fault()        {}
+func (Update) fault()        {}
+func (Drain) fault()         {}

@@ -7,19 +7,20 @@ import (
 	"testing"
 
 	"lockstep/sim/claims"
+	"lockstep/sim/fault"
 	"lockstep/sim/trace"
 )
 
 // someArgs are words for parameters of each type, the first of them as short as can be.
-var someArgs = map[ParamType][]string{
-	ParamClient: {"A", "B"}, ParamClients: {"-", "A", "A+B"}, ParamNode: {"n1"}, ParamReplica: {"n1r1"}, ParamHalf: {"request", "reply"},
-	ParamDirection: {"both", "requests", "replies"}, ParamSpan: {"0s", "1h2m3.5s"}, ParamJump: {"1s", "-1h0m0s"}, ParamCount: {"1", "2"},
+var someArgs = map[fault.ParamType][]string{
+	fault.ParamClient: {"A", "B"}, fault.ParamClients: {"-", "A", "A+B"}, fault.ParamNode: {"n1"}, fault.ParamReplica: {"n1r1"}, fault.ParamHalf: {"request", "reply"},
+	fault.ParamDirection: {"both", "requests", "replies"}, fault.ParamSpan: {"0s", "1h2m3.5s"}, fault.ParamJump: {"1s", "-1h0m0s"}, fault.ParamCount: {"1", "2"},
 }
 
 // Every kind of fault survives its text, whatever its parameters are.
 func TestFaultsAsText(t *testing.T) {
 	seen := map[string]bool{}
-	for _, s := range Faults() {
+	for _, s := range fault.Kinds() {
 		if seen[s.Word] {
 			t.Errorf("two kinds are called %q", s.Word)
 		}
@@ -37,14 +38,14 @@ func TestFaultsAsText(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s of %q: %v", s.Word, args, err)
 			}
-			if got := Args(f); !slices.Equal(got, args) {
+			if got := fault.Args(f); !slices.Equal(got, args) {
 				t.Errorf("%s: the parameters %q are read as %q", s.Word, args, got)
 			}
-			again, err := ParseFault(f.String())
+			again, err := fault.Parse(f.String())
 			if err != nil || !reflect.DeepEqual(again, f) {
 				t.Errorf("%s is read as %#v: %v", f, again, err)
 			}
-			if is := SpecOf(f); is.Word != s.Word {
+			if is := fault.SpecOf(f); is.Word != s.Word {
 				t.Errorf("%s is of the kind %q", f, is.Word)
 			}
 		}
@@ -61,9 +62,9 @@ func TestFaultsLeaveTheirEvents(t *testing.T) {
 	cfg.Workload = trace.Cache
 	w := newWorld(t, cfg)
 	happened := map[string]bool{}
-	try := func(w *World, rng *rand.Rand) Fault {
+	try := func(w *World, rng *rand.Rand) fault.Fault {
 		f := anyFault(w, rng)
-		s, before := SpecOf(f), len(w.trace.Events)
+		s, before := fault.SpecOf(f), len(w.trace.Events)
 		enabled := w.Enabled(f)
 		if len(w.trace.Events) != before {
 			t.Fatalf("asking whether %s is enabled has made it happen", f)
@@ -80,7 +81,7 @@ func TestFaultsLeaveTheirEvents(t *testing.T) {
 		return nil
 	}
 	every := func() bool {
-		return !slices.ContainsFunc(Faults(), func(s FaultSpec) bool { return s.Step != "" && !happened[s.Word] })
+		return !slices.ContainsFunc(fault.Kinds(), func(s fault.Spec) bool { return s.Step != "" && !happened[s.Word] })
 	}
 	for seed := range uint64(10_000) { // one more fault makes the others rarer
 		if seed >= 400 && every() {
@@ -89,7 +90,7 @@ func TestFaultsLeaveTheirEvents(t *testing.T) {
 		reset(t, w, cfg)
 		chaos(w, rand.New(rand.NewPCG(seed, 6)), 80, try)
 	}
-	for _, s := range Faults() {
+	for _, s := range fault.Kinds() {
 		if s.Step != "" && !happened[s.Word] {
 			t.Errorf("%s never happened, or never left the event %q", s.Word, s.Event)
 		}
@@ -99,7 +100,7 @@ func TestFaultsLeaveTheirEvents(t *testing.T) {
 // What results say of a search's schedules has words for every kind of fault, and the
 // sandbox offers it or leaves it to scripts deliberately.
 func TestFaultsHaveWords(t *testing.T) {
-	for _, s := range Faults() {
+	for _, s := range fault.Kinds() {
 		if s.Step != "" && s.Menu == nil {
 			t.Errorf("%s: its row doesn't say if the sandbox offers it: give it a Menu, or scriptsOnly", s.Word)
 		}
@@ -116,12 +117,12 @@ func TestFaultsHaveWords(t *testing.T) {
 // A kind of event is known to be a fault's if a fault emits it.
 func TestFaultsEventsAreKnown(t *testing.T) {
 	begins := map[trace.Kind]bool{}
-	for _, s := range Faults() {
+	for _, s := range fault.Kinds() {
 		begins[s.Event] = begins[s.Event] || !s.Ends && !s.Cache && s.Event != trace.KindNone
 	}
 	for k := range trace.Kind(trace.Kinds) {
 		if k.Fault() != begins[k] {
-			t.Errorf("trace says of the event %q that something goes wrong by it: %t; that a row of faultTable emits it: %t", k, k.Fault(), begins[k])
+			t.Errorf("trace says of the event %q that something goes wrong by it: %t; that a kind of fault emits it: %t", k, k.Fault(), begins[k])
 		}
 	}
 }
