@@ -12,6 +12,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"lockstep/sim/redis/lua51"
+	"lockstep/sim/redis/luareply"
 )
 
 // luaVM is a Lua virtual machine with the libraries that Redis gives to scripts. It runs
@@ -297,7 +298,7 @@ func (s *script) compile() {
 	}
 	var err error
 	if s.proto, err = lua51.Compile(body, "user_script"); err != nil {
-		s.broken = "ERR Error compiling script (new function): " + oneLine(err.Error())
+		s.broken = "ERR Error compiling script (new function): " + luareply.OneLine(err.Error())
 		return
 	}
 	s.proto.IsVarArg &^= lua.VarArgNeedsArg // a script has no arguments to make a table of at every call
@@ -340,7 +341,7 @@ func handleError(l *lua.LState) int {
 		if message == "" {
 			message = l.Get(1).String()
 		}
-		raised = single(l, "err", lua.LString("ERR "+message))
+		raised = luareply.Single(l, "err", lua.LString("ERR "+message))
 	}
 	for level := 1; level <= 2; level++ {
 		where, there := l.GetStack(level)
@@ -368,7 +369,7 @@ func (m *luaVM) failure(err error) string {
 		}
 	}
 	text, _, _ = strings.Cut(text, "\x00") // C ends it there
-	return oneLine(fmt.Sprintf("%s script: %s%s.", text, m.digest, at))
+	return luareply.OneLine(fmt.Sprintf("%s script: %s%s.", text, m.digest, at))
 }
 
 // redisLibrary returns the table named redis in scripts.
@@ -382,7 +383,7 @@ func (m *luaVM) redisLibrary() *lua.LTable {
 		},
 		"status_reply": func(l *lua.LState) int {
 			if text, is := l.Get(1).(lua.LString); is && l.GetTop() == 1 {
-				l.Push(single(l, "ok", text))
+				l.Push(luareply.Single(l, "ok", text))
 			} else {
 				l.Push(wrongArguments(l))
 			}
@@ -424,18 +425,18 @@ func errorReply(l *lua.LState) lua.LValue {
 	}
 	code, rest, two := strings.Cut(strings.TrimPrefix(string(text), "-"), " ")
 	if !two {
-		return single(l, "err", lua.LString("ERR "+code))
+		return luareply.Single(l, "err", lua.LString("ERR "+code))
 	}
-	return single(l, "err", lua.LString(code+" "+rest))
+	return luareply.Single(l, "err", lua.LString(code+" "+rest))
 }
 
 func wrongArguments(l *lua.LState) lua.LValue {
-	return single(l, "err", lua.LString("ERR wrong number or type of arguments"))
+	return luareply.Single(l, "err", lua.LString("ERR wrong number or type of arguments"))
 }
 
 // raise ends the script, or its protected call, with an error of Redis's own.
 func raise(l *lua.LState, text string) {
-	l.Error(single(l, "err", lua.LString(text)), 0)
+	l.Error(luareply.Single(l, "err", lua.LString(text)), 0)
 }
 
 func (m *luaVM) setResp(l *lua.LState) int {
@@ -474,7 +475,7 @@ func (m *luaVM) call(l *lua.LState, raises bool) int {
 	case raises:
 		raise(l, failure)
 	default:
-		l.Push(single(l, "err", lua.LString(failure)))
+		l.Push(luareply.Single(l, "err", lua.LString(failure)))
 	}
 	return 1
 }
@@ -501,10 +502,10 @@ func (m *luaVM) command(l *lua.LState) (result lua.LValue, failure string) {
 	m.node.hear(args, reply)
 	if reply[0] == '-' {
 		m.node.stores = m.node.stores[:stores]
-		line, _ := cutLine(reply)
+		line, _ := luareply.Line(reply)
 		return nil, asCalled(line[1:])
 	}
-	result, _ = luaOf(l, reply)
+	result, _ = luareply.Of(l, reply)
 	return result, ""
 }
 

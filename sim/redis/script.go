@@ -4,13 +4,13 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/alicebob/miniredis/v2/server"
 	lua "github.com/yuin/gopher-lua"
 
 	"lockstep/sim/redis/lua51"
+	"lockstep/sim/redis/luareply"
 	"lockstep/sim/redis/spelling"
 )
 
@@ -141,7 +141,7 @@ func scriptRefusal(args []string) string {
 	case "KILL", "DEBUG", "HELP":
 		return ""
 	default:
-		return "ERR unknown subcommand '" + oneLine(args[0][:min(len(args[0]), 128)]) + "'. Try SCRIPT HELP."
+		return "ERR unknown subcommand '" + luareply.OneLine(args[0][:min(len(args[0]), 128)]) + "'. Try SCRIPT HELP."
 	}
 	if n := len(args) - 1; n < few || n > many {
 		return "ERR wrong number of arguments for 'script|" + strings.ToLower(args[0]) + "' command"
@@ -230,172 +230,5 @@ func (s *scripts) evaluate(c *server.Peer, cmd string, args []string) {
 		return
 	}
 	s.node.unchanged = !m.wrote
-	luaReply{c, m.calls.conn.Resp3}.write(result, 0)
-}
-
-// maxNesting bounds the nesting of tables in a reply; Redis gives up when Lua's stack is
-// full.
-const maxNesting = 7995
-
-// luaReply writes a script's result as a reply.
-type luaReply struct {
-	*server.Peer
-	booleans bool // the script has asked for RESP3, which has them
-}
-
-func (c luaReply) write(v lua.LValue, depth int) {
-	switch v := v.(type) {
-	case lua.LBool:
-		switch {
-		case c.booleans && c.Resp3:
-			c.WriteRaw("#" + v.String()[:1] + "\r\n")
-		case bool(v):
-			c.WriteInt(1)
-		case c.booleans:
-			c.WriteInt(0)
-		default:
-			c.WriteNull()
-		}
-	case lua.LNumber:
-		c.WriteInt(int(lua51.Integer(float64(v))))
-	case lua.LString:
-		c.WriteBulk(string(v))
-	case *lua.LTable:
-		if depth == maxNesting {
-			c.WriteError("ERR reached lua stack limit")
-			return
-		}
-		c.writeTable(v, depth)
-	default: // nil, and values without a counterpart: functions, coroutines
-		c.WriteNull()
-	}
-}
-
-// writeTable writes a table as a reply: a field with a special name, or otherwise the
-// elements from 1 to the last before a nil.
-func (c luaReply) writeTable(t *lua.LTable, depth int) {
-	if err, is := t.RawGetString("err").(lua.LString); is {
-		c.WriteError(oneLine(string(err)))
-		return
-	}
-	if ok, is := t.RawGetString("ok").(lua.LString); is {
-		c.WriteInline(oneLine(string(ok)))
-		return
-	}
-	if double, is := t.RawGetString("double").(lua.LNumber); is {
-		text := lua51.Word(float64(double))
-		if c.Resp3 {
-			c.WriteRaw("," + text + "\r\n")
-		} else {
-			c.WriteBulk(text)
-		}
-		return
-	}
-	if pairs, is := t.RawGetString("map").(*lua.LTable); is {
-		c.WriteMapLen(size(pairs))
-		pairs.ForEach(func(k, v lua.LValue) {
-			c.write(k, depth+1)
-			c.write(v, depth+1)
-		})
-		return
-	}
-	if members, is := t.RawGetString("set").(*lua.LTable); is {
-		c.WriteSetLen(size(members))
-		members.ForEach(func(k, _ lua.LValue) { c.write(k, depth+1) })
-		return
-	}
-	n := 0
-	for t.RawGetInt(n+1) != lua.LNil {
-		n++
-	}
-	c.WriteLen(n)
-	for i := range n {
-		c.write(t.RawGetInt(i+1), depth+1)
-	}
-}
-
-func size(t *lua.LTable) (n int) {
-	t.ForEach(func(lua.LValue, lua.LValue) { n++ })
-	return n
-}
-
-// oneLine returns a text without line breaks, as a status or an error needs it.
-func oneLine(s string) string {
-	return strings.NewReplacer("\r", " ", "\n", " ").Replace(s)
-}
-
-// luaOf returns a reply as a script sees it, and the bytes after it.
-func luaOf(l *lua.LState, reply []byte) (v lua.LValue, rest []byte) {
-	line, rest := cutLine(reply)
-	body := line[1:]
-	n, _ := strconv.Atoi(body)
-	switch line[0] {
-	case ':':
-		return lua.LNumber(n), rest
-	case '+':
-		return single(l, "ok", lua.LString(body)), rest
-	case '-':
-		return single(l, "err", lua.LString(body)), rest
-	case '$':
-		if n < 0 {
-			return lua.LFalse, rest
-		}
-		return lua.LString(rest[:n]), rest[n+2:]
-	case '*', '>':
-		if n < 0 {
-			return lua.LFalse, rest
-		}
-		t := l.CreateTable(n, 0)
-		for i := range n {
-			v, rest = luaOf(l, rest)
-			t.RawSetInt(i+1, v)
-		}
-		return t, rest
-	}
-	return luaOfResp3(l, line[0], body, n, rest)
-}
-
-// luaOfResp3 is luaOf for the types that a script sees only after redis.setresp(3).
-func luaOfResp3(l *lua.LState, mark byte, body string, n int, rest []byte) (v lua.LValue, _ []byte) {
-	switch mark {
-	case '#':
-		return lua.LBool(body == "t"), rest
-	case ',':
-		f, _ := strconv.ParseFloat(body, 64)
-		return single(l, "double", lua.LNumber(f)), rest
-	case '%':
-		t := l.CreateTable(0, n)
-		for range n {
-			var k lua.LValue
-			k, rest = luaOf(l, rest)
-			v, rest = luaOf(l, rest)
-			t.RawSet(k, v)
-		}
-		return single(l, "map", t), rest
-	case '~':
-		t := l.CreateTable(0, n)
-		for range n {
-			v, rest = luaOf(l, rest)
-			t.RawSet(v, lua.LTrue)
-		}
-		return single(l, "set", t), rest
-	}
-	return lua.LNil, rest // "_", the null
-}
-
-// single is a table with one field.
-func single(l *lua.LState, name string, v lua.LValue) *lua.LTable {
-	t := l.CreateTable(0, 1)
-	t.RawSetString(name, v)
-	return t
-}
-
-// cutLine cuts a reply's first line off. miniredis always ends one.
-func cutLine(reply []byte) (line string, rest []byte) {
-	for i, b := range reply {
-		if b == '\r' {
-			return string(reply[:i]), reply[i+2:]
-		}
-	}
-	return string(reply), nil
+	luareply.Write(c, result, m.calls.conn.Resp3)
 }

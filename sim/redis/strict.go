@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"lockstep/sim/redis/luareply"
 	"lockstep/sim/redis/spelling"
 	"lockstep/sim/trace"
 
@@ -38,7 +39,7 @@ func (n *Node) unknown(args []string) string {
 		}
 		said += "'" + a[:min(len(a), most-len(said))] + "' "
 	}
-	return "-" + oneLine("ERR unknown command '"+n.typed[:min(len(n.typed), most)]+"', with args beginning with: "+said) + "\r\n"
+	return "-" + luareply.OneLine("ERR unknown command '"+n.typed[:min(len(n.typed), most)]+"', with args beginning with: "+said) + "\r\n"
 }
 
 // unixMillis returns the node's clock in milliseconds since 1970.
