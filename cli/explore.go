@@ -17,6 +17,7 @@ import (
 
 	"lockstep/scenarios"
 	"lockstep/sim/explore"
+	"lockstep/sim/explore/report"
 	"lockstep/sim/suggest"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -148,7 +149,7 @@ func (x *exploration) run(cmd *cobra.Command, strategy string) error {
 		fmt.Fprintf(cmd.ErrOrStderr(), "lockstep: the search is kept in %s; the same command goes on from there\n", x.disk)
 	}
 	if x.json {
-		err = writeJSON(cmd.OutOrStdout(), resultAsJSON(r, took))
+		err = writeJSON(cmd.OutOrStdout(), report.JSON(r, took))
 	} else {
 		err = writeResult(cmd.OutOrStdout(), r)
 	}

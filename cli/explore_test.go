@@ -14,6 +14,7 @@ import (
 
 	"lockstep/scenarios"
 	"lockstep/sim/explore"
+	"lockstep/sim/explore/report"
 	"lockstep/sim/testenv"
 )
 
@@ -405,8 +406,8 @@ func TestCommandOfASearch(t *testing.T) {
 		"extend-unchecked --caller extends --cycles 1 --clients 3 --faults crash=0,pause=2,restart"} {
 		first := searched(t, strings.Fields("explore "+args))
 		again := searched(t, strings.Fields(scenarios.SearchCommand(&first))[1:])
-		if scenarios.SearchCommand(&again) != scenarios.SearchCommand(&first) || !reflect.DeepEqual(boundsAsJSON(&again), boundsAsJSON(&first)) {
-			t.Errorf("%s\n%s\n%+v\n%+v", scenarios.SearchCommand(&first), scenarios.SearchCommand(&again), boundsAsJSON(&first), boundsAsJSON(&again))
+		if scenarios.SearchCommand(&again) != scenarios.SearchCommand(&first) || !reflect.DeepEqual(report.BoundsJSON(&again), report.BoundsJSON(&first)) {
+			t.Errorf("%s\n%s\n%+v\n%+v", scenarios.SearchCommand(&first), scenarios.SearchCommand(&again), report.BoundsJSON(&first), report.BoundsJSON(&again))
 		}
 	}
 }

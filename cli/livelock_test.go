@@ -73,13 +73,17 @@ func TestLivelockText(t *testing.T) {
 
 func TestLivelockAsJSON(t *testing.T) {
 	testenv.Long(t)
-	for args, want := range map[string]jsonLasting{
+	type lasting struct {
+		Wait, Unbounded string
+		Stated          map[string]string
+	}
+	for args, want := range map[string]lasting{
 		"setpx-lua" + lively + "none":                           {Wait: "200ms"},
 		"redlock-no-elapsed --nodes 2" + lively + "none --json": {Unbounded: "there are clients of whom none is ever granted it, however long they ask"},
 	} {
 		out, _, _ := run(t, "", strings.Fields("explore --json "+args)...)
 		var r struct {
-			Lasting  *jsonLasting
+			Lasting  *lasting
 			Verdicts map[string]struct {
 				Answer      string
 				Least       bool
