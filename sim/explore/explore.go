@@ -348,7 +348,7 @@ func round(ctx context.Context, m *space.Model, opt Options, likely bool) (s *se
 	if s.cut = errors.Is(err, errLimit); err != nil && !s.cut {
 		return nil, false, err
 	}
-	if err := m.Elsewhere(ctx); space.Unlearned(err) {
+	if err := m.Elsewhere(ctx); unfit.IsUnlearned(err) {
 		s.halt(err.Error())
 	} else if err != nil {
 		return nil, false, err
@@ -365,7 +365,7 @@ func round(ctx context.Context, m *space.Model, opt Options, likely bool) (s *se
 			s.giveUp()
 		}
 	}
-	if space.Unlearned(err) {
+	if unfit.IsUnlearned(err) {
 		s.why, err = err.Error(), nil
 	}
 	return s, more, err
@@ -382,7 +382,7 @@ func (s *search) decided(m *space.Model) bool {
 // suffice however many rounds it takes. Of other times it only notes that they remain to be looked at.
 func (s *search) everywhere(ctx context.Context) error {
 	if s.Bounds.Endless() {
-		if err := s.StillDigital(ctx); space.Unlearned(err) {
+		if err := s.StillDigital(ctx); unfit.IsUnlearned(err) {
 			s.halt(err.Error())
 			return nil
 		} else if err != nil {
@@ -460,7 +460,7 @@ func conclude(ctx context.Context, m *space.Model, r *Result, found space.Codes,
 	}
 	defer w.Close() //nolint:errcheck // nothing is written
 	paths, err := findShortest(m, found, func() bool { return ctx.Err() != nil || opt.full() })
-	if err != nil && !space.Unlearned(err) {
+	if err != nil && !unfit.IsUnlearned(err) {
 		return err
 	}
 	if err := m.Recheck(); err != nil { // first: nondeterminism would make the engine disagree
@@ -481,7 +481,7 @@ func conclude(ctx context.Context, m *space.Model, r *Result, found space.Codes,
 		r.Violated = append(r.Violated, v)
 	}
 	for seed := range uint64(samples) {
-		if err := agree.Bounded(m, w, seed); err != nil && !space.Unlearned(err) {
+		if err := agree.Bounded(m, w, seed); err != nil && !unfit.IsUnlearned(err) {
 			return err
 		}
 	}

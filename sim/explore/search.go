@@ -199,7 +199,7 @@ func (s *search) deadlock(x *space.Explorer, state []uint32) bool {
 // fail ends the search with an error; the first one counts. What has been found stays found if
 // the search can't take on more instants.
 func (s *search) fail(err error) {
-	if space.Unlearned(err) {
+	if unfit.IsUnlearned(err) {
 		s.halt(err.Error())
 		return
 	}

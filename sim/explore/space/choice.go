@@ -230,7 +230,9 @@ var choiceRows = [ChoiceKinds]choiceRow{
 	FallsBehind: {
 		of:    OfNode,
 		fault: Failover,
-		list:  func(_ *Explorer, to []Choice, i int) []Choice { return append(to, Choice{Kind: FallsBehind, Who: uint8(i)}) },
+		list: func(_ *Explorer, to []Choice, i int) []Choice {
+			return append(to, Choice{Kind: FallsBehind, Who: uint8(i)})
+		},
 		apply: func(x *Explorer, c Choice) { x.fallBehind(int(c.Who)) },
 		then:  TakesOver,
 		wrong: func(c Choice) string {
@@ -268,7 +270,9 @@ var choiceRows = [ChoiceKinds]choiceRow{
 	Restarts: {
 		of:    OfNode,
 		fault: Restart,
-		list:  func(_ *Explorer, to []Choice, i int) []Choice { return append(to, Choice{Kind: Restarts, Who: uint8(i)}) },
+		list: func(_ *Explorer, to []Choice, i int) []Choice {
+			return append(to, Choice{Kind: Restarts, Who: uint8(i)})
+		},
 		apply: func(x *Explorer, c Choice) { x.restart(int(c.Who)) },
 		wrong: func(c Choice) string { return c.node() + " restarts, empty" },
 		play: func(_ *Model, c Choice) []sim.Move {

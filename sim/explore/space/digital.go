@@ -30,7 +30,7 @@ func (m *Model) StillDigital(ctx context.Context) error {
 		return err
 	}
 	if len(m.instants.Branches) > len(was.Branches) {
-		return errUnlearned("the lock's code compares a clock with a span that no schedule within small bounds shows")
+		return unfit.Unlearned("the lock's code compares a clock with a span that no schedule within small bounds shows")
 	}
 	return m.Digital()
 }
@@ -86,7 +86,7 @@ func (m *Model) OnGrid() error {
 		}
 	}
 	if s := m.instants.Off(spans); s > 0 {
-		return errUnlearned(fmt.Sprintf("the lock begins a span of %d ms (a sleep, a record's life, a timeout), which no schedule within small bounds shows", s))
+		return unfit.Unlearned(fmt.Sprintf("the lock begins a span of %d ms (a sleep, a record's life, a timeout), which no schedule within small bounds shows", s))
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 	spans := instants.Begun(m.Clients, reached, m.instants.Far)
 	t, err := m.Clients.Thresholds(ctx, m.Servers, reached, m.snapshots())
 	if ctx.Err() != nil && err == nil {
-		err = errUnlearned(context.Cause(ctx).Error())
+		err = unfit.Unlearned(context.Cause(ctx).Error())
 	}
 	if err != nil {
 		return false, err
@@ -42,17 +42,17 @@ func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 	in.Begin(instants.Chains(m.Clients, reached, in.Patience), instants.Given(m.Servers, m.snapshots()))
 	switch {
 	case t.Restless:
-		return false, errUnlearned(t.TooMany())
+		return false, unfit.Unlearned(t.TooMany())
 	case date:
-		return false, errUnlearned("the code compares a clock with a date, or with something else that is no reading")
+		return false, unfit.Unlearned("the code compares a clock with a date, or with something else that is no reading")
 	case in.Far > instants.MaxFar:
-		return false, errUnlearned(fmt.Sprintf("the code tells spans of more than %s apart", trace.Duration(instants.MaxFar*time.Millisecond)))
+		return false, unfit.Unlearned(fmt.Sprintf("the code tells spans of more than %s apart", trace.Duration(instants.MaxFar*time.Millisecond)))
 	case t.Cut:
-		return false, errUnlearned("there was too much to compare")
+		return false, unfit.Unlearned("there was too much to compare")
 	case t.Rounds:
-		return false, errUnlearned("the code rounds a reading of a clock, and writes it together with other things")
+		return false, unfit.Unlearned("the code rounds a reading of a clock, and writes it together with other things")
 	case in.Crowded():
-		return false, errUnlearned(fmt.Sprintf("there are more than %d instants at which the code changes its mind", instants.MaxInstants))
+		return false, unfit.Unlearned(fmt.Sprintf("there are more than %d instants at which the code changes its mind", instants.MaxInstants))
 	}
 	if m.learnt = &in; in.Within(was) {
 		return false, nil
@@ -97,7 +97,7 @@ func (m *Model) waiting(in process.OpKind, at func(*behaviour.History) bool) (id
 }
 
 // Elsewhere checks that clients do the same at another time, which a search takes for granted. It
-// fails with [unfit.ErrKeepsReadings], or with an error that [Unlearned] recognises.
+// fails with [unfit.ErrKeepsReadings], or with an error that [unfit.IsUnlearned] recognises.
 func (m *Model) Elsewhere(ctx context.Context) error {
 	e, err := m.Clients.Elsewhere(ctx, m.Reached())
 	switch {
@@ -106,20 +106,9 @@ func (m *Model) Elsewhere(ctx context.Context) error {
 	case e.Keeps && !m.habits.goesOn:
 		return unfit.ErrKeepsReadings
 	case e.Differs != "":
-		return errUnlearned(e.Differs)
+		return unfit.Unlearned(e.Differs)
 	}
 	return nil
-}
-
-// errUnlearned is the reason why a search's instants may not suffice.
-type errUnlearned string
-
-func (e errUnlearned) Error() string { return string(e) }
-
-// Unlearned reports whether an error ends a search for the sake of its instants alone.
-func Unlearned(err error) bool {
-	_, is := err.(errUnlearned) //nolint:errorlint // it is never wrapped
-	return is
 }
 
 // Reached lists the histories that the states have.

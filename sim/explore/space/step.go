@@ -319,7 +319,7 @@ func (x *Explorer) readsTime() {
 	}
 	id, fits := x.ids.reads.Put(append(append([]int32(nil), reads...), 0))
 	if !fits {
-		x.fail(errUnlearned(fmt.Sprintf("true time was read at more than %d instants that still matter", MaxList)))
+		x.fail(unfit.Unlearned(fmt.Sprintf("true time was read at more than %d instants that still matter", MaxList)))
 	}
 	x.s.world.reads = id
 }

@@ -29,6 +29,18 @@ var ErrKeepsReadings = errors.New("the lock keeps readings of a clock from one c
 // ErrFine is the error of a grid with too many multiples.
 var ErrFine = errors.New("the lock's spans make too many instants")
 
+// Unlearned is the reason why a search's instants may not suffice.
+type Unlearned string
+
+// Error returns the reason.
+func (e Unlearned) Error() string { return string(e) }
+
+// IsUnlearned reports whether an error ends a search for the sake of its instants alone.
+func IsUnlearned(err error) bool {
+	_, is := err.(Unlearned) //nolint:errorlint // it is never wrapped
+	return is
+}
+
 // Refusal is the error of a lock that does something of which the search has no model. To
 // search on would be to claim something of schedules that nobody has looked at.
 type Refusal struct {
