@@ -42,7 +42,7 @@ var floors = []string{
 	"sim/solo sim/verify sim/serve sim/bubble",
 	"sim sim/export sim/audit sim/adapter",
 	"sim/fault sim/monitor sim/process sim/redis sim/timeline",
-	"sim/resp sim/claims scenarios/text",
+	"sim/resp sim/claims sim/redis/luareply scenarios/text",
 	"sim/trace",
 	"strategies sim/parse sim/redis/spelling sim/redis/lua51 sim/suggest sim/spawn sim/redis/redistest cli/starter",
 	"sim/testenv",

@@ -15,9 +15,9 @@ import (
 var walls = map[string]string{
 	"background": "", "draw": "", "progress": "", "quiet": "",
 	"screen": "draw progress", "adviser": "screen", "views": "screen",
-	"code":   "draw",
+	"code": "draw", "legend": "draw",
 	"layout": "draw",
-	"pane":   "draw", "quiz": "draw", "facts": "draw", "told": "draw",
+	"pane":   "draw legend", "quiz": "draw", "facts": "draw", "told": "draw screen",
 	"ladder": "draw pane", "events": "draw pane", "find": "screen",
 	"picker": "draw screen",
 	"door":   "draw levels pane screen", "decide": "draw screen",

@@ -14,6 +14,7 @@ import (
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 	"lockstep/tui/draw"
+	"lockstep/tui/legend"
 	"lockstep/tui/tuitest"
 )
 
@@ -323,15 +324,15 @@ func TestLegendHasWhatIsOnTheScreen(t *testing.T) {
 				t.Fatalf("position %d: no room for %v", pos, others)
 			}
 			rows = slices.DeleteFunc(rows, func(row string) bool { return strings.HasPrefix(row, " believers") }) // there a dot is nobody
-			legend, screen := tuitest.LineText(l), strings.Join(rows, "\n")
-			for _, s := range append(laneSigns(&th.Glyphs), frameSigns(&th.Glyphs)...) {
+			line, screen := tuitest.LineText(l), strings.Join(rows, "\n")
+			for _, s := range append(legend.Lanes(&th.Glyphs), legend.Frame(&th.Glyphs)...) {
 				if s[0] == th.Awake || s[0] == th.Fault || s[0] == th.Refused {
 					continue
 				}
 				drawn := slices.ContainsFunc(strings.Fields(s[0]), func(g string) bool { return strings.Contains(screen, g) })
 				brief, _, _ := strings.Cut(s[1], ": ")
-				if said := strings.Contains(legend, s[0]+" "+brief); said != (drawn && !d.worded[s[0]]) {
-					t.Errorf("position %d: the legend has %q: %v; the screen has it: %v\n%s\n%s", pos, s, said, drawn, legend, screen)
+				if said := strings.Contains(line, s[0]+" "+brief); said != (drawn && !d.worded[s[0]]) {
+					t.Errorf("position %d: the legend has %q: %v; the screen has it: %v\n%s\n%s", pos, s, said, drawn, line, screen)
 				}
 				words[s[1]] = words[s[1]] || drawn
 			}
@@ -430,8 +431,8 @@ func TestLegendTellsFaultsApart(t *testing.T) {
 	none := timeline.New(&trace.Trace{})
 	for kind := range trace.Kind(trace.Kinds) {
 		m := none.Mark(&trace.Event{Kind: kind, Phase: trace.PhaseAcquire})
-		if is := m == timeline.Jumps || m == timeline.Refused || m == timeline.Retries; is != (meaning(kind) != "") {
-			t.Errorf("%v: has a mark with several meanings: %v, and the meaning %q", kind, is, meaning(kind))
+		if is := m == timeline.Jumps || m == timeline.Refused || m == timeline.Retries; is != (legend.Meaning(kind) != "") {
+			t.Errorf("%v: has a mark with several meanings: %v, and the meaning %q", kind, is, legend.Meaning(kind))
 		}
 	}
 }

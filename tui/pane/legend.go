@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"lockstep/sim/timeline"
-	"lockstep/sim/trace"
 	"lockstep/tui/draw"
+	"lockstep/tui/legend"
 )
 
 // Legend explains the glyphs of a run, or, without one, of runs whose clients are A, B and C.
@@ -21,9 +21,9 @@ func Legend(g *draw.Glyphs, r *timeline.Timeline) []draw.Sign {
 	for i := range clients {
 		bars += g.Bar(i)
 	}
-	signs := laneSigns(g)
+	signs := legend.Lanes(g)
 	signs = append(signs, draw.Sign{g.Write, "in the view of who sends to whom, on a server's line: it acts"}, draw.Sign{bars, strings.Join(clients, ", ") + ": believes it has the lock; on a redis row: has it"})
-	signs = append(signs, frameSigns(g)...)
+	signs = append(signs, legend.Frame(g)...)
 	if r != nil && len(r.Nodes) > 1 {
 		_, of := Lane{Lane: timeline.Lane{Kind: timeline.Majority}}.label(r.Trace)
 		signs = append(signs, draw.Sign{of, fmt.Sprintf("the rows of the %d servers in one, where rows are few: the client whose record is on %d of them, or more", len(r.Nodes), r.Need)})
@@ -31,58 +31,9 @@ func Legend(g *draw.Glyphs, r *timeline.Timeline) []draw.Sign {
 	return append(signs, draw.Sign{"1 2", "how many clients believe; where 2 stand out, both leases run or both are inside; on the axis: the events that prove a violation"}, draw.Sign{g.Here, "you are here"})
 }
 
-// frameSigns explains the glyphs around bars and marks, which a reader can do without rather than without those.
-func frameSigns(g *draw.Glyphs) []draw.Sign {
-	return []draw.Sign{
-		{g.Enter + " " + g.Leave, "enters and leaves the critical section; on a redis row: stored and gone"},
-		{g.Pointer, "the row of who did the last event"}, {g.Link, "joins the rows of the last event"},
-		{g.Gap, "time passes, not to scale"}, {g.Chasm, "very much time passes"},
-	}
-}
-
-// laneSigns explains the glyphs of the lanes: in ASCII some of them look like some of the axis. A legend has the words before a colon. What a run
-// is there to show comes first, and then what happens to most locks in the order in which it does: so a sign that comes moves few others.
-func laneSigns(g *draw.Glyphs) []draw.Sign {
-	return []draw.Sign{
-		{g.Bad, "violation: it breaks a property; the worst code first"}, {g.Reject, "rejected: by the resource"},
-		{g.Awake, "runs"}, {g.Send, "sends: a command to a server"}, {g.Wants, "wants: the lock, and doesn't have it yet"}, {g.Granted, "granted: it has the lock"},
-		{g.Refused, "refused, or waits before it asks again"}, {g.Inside, "inside: the critical section"}, {g.Read, "reads: the resource"}, {g.Write, "writes: the resource"},
-		{g.Paused, "paused"}, {g.Held, "held up: the script has others act, which is no fault of this client"}, {g.Lapsed, "lease over: it still believes that it has the lock"},
-		{g.Resume, "is back: a client or a server"}, {g.Extend, "extends: the lease; on a redis row: another expiry"}, {g.Release, "frees: the lock"}, {g.Crash, "crashes"},
-		{g.Lost, "lost: a command or its reply"}, {g.GivesUp, "timeout: it gives up waiting for a reply"}, {g.Fails, "fails: to acquire, extend or release"},
-		{g.Down, "down: a server"}, {g.Retired, "out of service: a server that no client goes to any more, as a replica has taken over"}, {g.Fault, "a client's or a server's clock jumps"}, {g.Fault, "a client's process, or a thread of it, ends"},
-		{g.Fault, "a server loses a key or its scripts, takes over, or is written to from outside"}, {g.Fault, "on the resource's row: the database has a new version"},
-		{g.Nobody, "no majority: no client has its record on most servers"},
-	}
-}
-
-// meaning is that of an event whose sign has several, as a legend has it: of that for all that befalls a client, a server or the resource, and
-// of that for a refusal, after which not everybody asks again. All other signs have one, in laneSigns.
-func meaning(k trace.Kind) string {
-	switch k {
-	case trace.KindUpdate:
-		return "new version"
-	case trace.KindRefused:
-		return "refused"
-	case trace.KindSleep, trace.KindAwait:
-		return "waits"
-	}
-	means := k.Means()
-	for _, words := range briefFaults {
-		means = strings.ReplaceAll(means, words[0], words[1])
-	}
-	return means
-}
-
-// briefFaults are the meanings of faults in fewer words.
-var briefFaults = [][2]string{
-	{"another program writes the key", "written from outside"}, {"its process is told to exit", "told to exit"}, {"it takes over", "takes over"},
-	{"it forgets its scripts", "scripts forgotten"}, {"it drops a key", "drops a key"}, {"a thread of it ends", "thread ends"}, {"its clock jumps", "clock jumps"},
-}
-
 // signsOf explains the signs that are drawn, each meaning of each once.
 func (d Drawn) signsOf(g *draw.Glyphs) (signs []draw.Sign) {
-	for _, s := range laneSigns(g) {
+	for _, s := range legend.Lanes(g) {
 		s[1], _, _ = strings.Cut(s[1], ": ")
 		switch {
 		case s[0] == g.Nobody && d.single:
@@ -111,7 +62,7 @@ func (d Drawn) unworded(g *draw.Glyphs) []draw.Sign {
 
 // framing explains the glyphs around those.
 func (d Drawn) framing(g *draw.Glyphs) []draw.Sign {
-	return slices.DeleteFunc(frameSigns(g), func(s draw.Sign) bool { return !d.frame[s[0]] })
+	return slices.DeleteFunc(legend.Frame(g), func(s draw.Sign) bool { return !d.frame[s[0]] })
 }
 
 // With is what two diagrams show together; a sign that both have is there since the earlier of its places.

@@ -14,6 +14,7 @@ import (
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 	"lockstep/tui/draw"
+	"lockstep/tui/legend"
 )
 
 // Scene decides everything that is drawn of a timeline.
@@ -80,7 +81,7 @@ type Drawn struct {
 	signs  map[string]bool // the glyphs of its bars and marks
 	worded map[string]bool // those of bars that say in words what they are
 	still  []string        // what its bars in the glyph of a pause are
-	frame  map[string]bool // those of frameSigns
+	frame  map[string]bool // those of legend.Frame
 	since  map[string]int  // the column of the first of each glyph
 	faults []draw.Sign     // the meanings that are drawn of the signs with several
 	names  []draw.Sign     // the shortened names, and what they are short for
@@ -142,7 +143,7 @@ func (tl *plot) drawn() Drawn {
 			if s.glyph == tl.Theme.Enter || s.glyph == tl.Theme.Leave {
 				d.frame[tl.Theme.Enter+" "+tl.Theme.Leave] = true
 			}
-			if sign := (draw.Sign{s.glyph, meaning(s.kind)}); sign[1] != "" && !slices.Contains(d.faults, sign) {
+			if sign := (draw.Sign{s.glyph, legend.Meaning(s.kind)}); sign[1] != "" && !slices.Contains(d.faults, sign) {
 				d.faults = append(d.faults, sign)
 			}
 		}

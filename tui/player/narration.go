@@ -217,50 +217,9 @@ func (p *Player) tellLesson(t *draw.Paragraphs) {
 	t.Add(draw.Strong, "", p.lesson.Opening())
 }
 
-// tellEnd gives the verdict of the run, and the reason: in the scenario's words if it has any
-// for this verdict, and else in the monitors'. That the script expects something else, or nothing, is for its author.
 func (p *Player) tellEnd(t *draw.Paragraphs) {
-	sc, lock, verdict := p.Library.Scenarios[p.scenario], p.Run.Strategy, p.Run.Verdict()
-	f := screen.Cell{Known: true, Verdict: verdict}
-	text, met := p.Run.Expectation()
-	if p.forClass() {
-		text = ""
-	}
-	sign := f.Sign(&p.Theme.Glyphs)
-	if text != "" && met { // no cross beside the tick that follows
-		sign = draw.Text("verdict", draw.Dim)
-	}
-	if spared := p.Run.Withstood(); len(verdict) > 0 && spared != "" { // no code is to be read before that
-		t.Add(draw.Good, p.Theme.Reject+" ", spared)
-	}
-	t.Lines = append(t.Lines, draw.Line{draw.Text(" ", draw.Plain), sign, draw.Text(" "+f.Text(), draw.Strong)}.Hanging(t.Width)...)
-	switch aside := draw.Either(p.Rehearsing, "~ ", ""); {
-	case text != "" && met:
-		t.Add(draw.Good, aside+p.Theme.Granted+" ", trace.Capital(text)+".")
-	case text != "":
-		t.Add(draw.Breach, aside+p.Theme.Bad+" ", trace.Capital(text)+".")
-	case met && !p.forClass() && sc.Path() != "" && p.Title == "":
-		t.Add(draw.Dim, aside, "The script doesn't say what it expects of "+lock+".")
-	}
-	_, known := sc.Expect(lock)
-	why := screen.Reason(sc, lock)
-	if p.Title != "" || !known || !sc.Meets(lock, verdict) {
-		why = ""
-	}
-	if why != "" {
-		t.Add(draw.Plain, "", why)
-	}
-	if falls := p.Library.FallsTo(lock); len(verdict) == 0 && falls != "" { // the reason is none for this
-		t.Add(draw.Plain, "", lock+" is a bad lock all the same: it fails under "+falls+".")
-	}
-	if why != "" {
-		return
-	}
-	worst := slices.Clone(p.Run.Breaches)
-	slices.SortStableFunc(worst, func(a, b timeline.Breach) int { return int(a.Code) - int(b.Code) }) // as in the verdict
-	for _, b := range worst {
-		t.Add(draw.Plain, "", fmt.Sprintf("%s: %s", b.Code, b.Text))
-	}
+	e := told.Ending{Run: p.Run, Scenario: p.Library.Scenarios[p.scenario], Library: p.Library, Theme: p.Theme, Free: p.Title != "", ForClass: p.forClass(), Rehearsing: p.Rehearsing}
+	e.Tell(t)
 }
 
 // tellCourse says at the end of a run that is a step of the course what that goes on with: that part is returned. Nobody in a room is to
