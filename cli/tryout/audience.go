@@ -216,7 +216,7 @@ func elsewhere(all []moved) (text string) {
 	if text == "" {
 		return ""
 	}
-	return "  for your information, these questions are asked elsewhere than they stand, as the screen there would tell their answers:\n" + text
+	return "  for your information, these questions are asked elsewhere than they stand (beside those for holders and record, which come before the step that decides them), as the screen there would tell their answers:\n" + text
 }
 
 // saying is something that is said of locks.

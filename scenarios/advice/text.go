@@ -327,16 +327,17 @@ func (a *Advice) counted(rest *Rest, whole bool) string {
 		codes = append(codes, r.Broken[:min(len(r.Broken), 1)]...)
 	}
 	called, n := (&candidate{a.Lock, a.Runs}).failed(), (&candidate{a.Lock, rest.Shown}).failed()
-	text := aRun + fmt.Sprintf("%s alone fails in %d of the %d that your answers call for", a.Lock.Name, called, len(a.Runs))
+	text := fmt.Sprintf("in %d of the %d that your answers call for", called, len(a.Runs))
 	if whole {
 		text += fmt.Sprintf(", by %s", a.harm(slices.Compact(codes.Sorted())))
 	}
+	apply := len(a.Runs) + rest.Made + rest.Pending
 	if rest.Pending > 0 {
-		return text + fmt.Sprintf(", and in some of the %d that they don't (%d to come)%s.", rest.Made+rest.Pending, rest.Pending, a.apart(rest))
+		return aRun + fmt.Sprintf("Of the %d scenarios that apply%s %s alone fails %s, and in some of the other %d (%d to come).", apply, a.apart(rest), a.Lock.Name, text, rest.Made+rest.Pending, rest.Pending)
 	}
-	text += fmt.Sprintf(", and in %d of the %d that they don't%s.", n, rest.Made, a.apart(rest))
+	text = aRun + fmt.Sprintf("%s alone fails in %d of the %d scenarios that apply%s: %s, and in %d of the other %d.", a.Lock.Name, called+n, apply, a.apart(rest), text, n, rest.Made)
 	if why := a.uncalled(rest.Shown, whole); why != "" {
-		text += " They don't call for " + why + "."
+		text += " Your answers don't call for " + why + "."
 	}
 	covered, left := a.byCure(rest)
 	if len(covered) == 0 || a.Cured() == "" {
@@ -348,10 +349,15 @@ func (a *Advice) counted(rest *Rest, whole bool) string {
 			stored++
 		}
 	}
-	text += " With the key (argued, not run) a payment sent by both is made once in all" + pick(len(left) == 0, "", fmt.Sprintf(" but %d, where nobody gets the lock", len(left))) + "."
+	all := len(covered) + len(left)
+	text += fmt.Sprintf(" With the key (argued, not run) a payment sent by both is made once in %s", pick(len(covered)-stored == all, "all of these", fmt.Sprintf("%d of the %d", len(covered)-stored, all)))
 	if stored > 0 {
-		text += fmt.Sprintf(" %d of these %d %s: a value is computed and stored, which needs a version check.", stored, len(covered)+len(left), pick(stored == 1, "is about no payment", "are about no payments"))
+		text += fmt.Sprintf("; %d %s: a value is computed and stored, which needs a version check", stored, pick(stored == 1, "is about no payment", "are about no payments"))
 	}
+	if len(left) > 0 {
+		text += fmt.Sprintf("; in %d nobody gets the lock", len(left))
+	}
+	text += "."
 	return text
 }
 
@@ -361,7 +367,7 @@ func (a *Advice) apart(rest *Rest) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (%d more don't apply)", n)
+	return fmt.Sprintf(" (%d more don't)", n)
 }
 
 // harm are codes with their names, and with that to which a stale write comes.

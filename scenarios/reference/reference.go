@@ -48,6 +48,9 @@ func Example(table int, key string) string {
 	}
 	var b strings.Builder
 	for _, text := range scenarios.Examples(key) {
+		if table == docs.Steps { // an entry of a list
+			text = "- " + text
+		}
 		fmt.Fprintf(&b, "    %s\n", text)
 	}
 	if b.Len() == 0 {
