@@ -5,9 +5,12 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 
 	"lockstep/sim/testenv"
@@ -50,9 +53,11 @@ func TestMonkey(t *testing.T) {
 	if steps < 20_000 {
 		return
 	}
-	for _, name := range []string{"*door.Door", "*decide.Decide", "*runs.Runs", "*course.Course", "*player.Player", "*compare.Compare", "*picker.Picker", "*screen.help", "*game.Game", "*search.Search", "*finding.Finding", "*present.Present"} {
-		if m.seen[name] == 0 {
-			t.Errorf("seed %d never got to %s: %v", seed, name, m.seen)
+	for way, keys := range ways {
+		a := openApp(t, 80, 24, tuitest.PlainTheme(false), tuitest.Handmade)
+		a.Press(keys)
+		if name := fmt.Sprintf("%T", a.Top()); m.seen[name] == 0 {
+			t.Errorf("seed %d never got to %s, the screen of %s: %v", seed, name, way, m.seen)
 		}
 	}
 }
@@ -74,6 +79,7 @@ func (m *monkey) goHome() string {
 type monkey struct {
 	*tuitest.App
 	rnd  *rand.Rand
+	keys []string
 	seen map[string]int
 	real *trace.Trace // one that a game can go on from
 }
@@ -86,6 +92,7 @@ func newMonkey(t *testing.T, seed uint64) *monkey {
 		t.Fatal(err)
 	}
 	m.App = openApp(t, 80, 24, tuitest.PlainTheme(false), m.run)
+	m.keys = append(slices.Clone(usualKeys), everyKey(&m.Keys)...)
 	m.Router.Clipboard = func(string) {}
 	m.Router.Progress = progress.Open(t.TempDir() + "/progress.json")
 	return m
@@ -106,8 +113,20 @@ func (m *monkey) run(scenario, strategy string) (*trace.Trace, error) {
 	return tuitest.Handmade(scenario, strategy)
 }
 
-var monkeyKeys = strings.Fields(`T left right right h l [ ] ] ! ! g G space + - v s f o c e r tab up down up down k j enter enter ? esc esc
-	< > home end x n N / & 0 1 2 m pgup pgdown backspace 界 q b b u u U y x a i w p`)
+// usualKeys come oftener than others, or have no meaning.
+var usualKeys = strings.Fields(`right right ] ] ! ! up down up down enter enter esc esc 0 1 2 backspace 界 b u`)
+
+// everyKey lists all keys that have a meaning, but for those of the terminal itself.
+func everyKey(m *screen.KeyMap) (keys []string) {
+	for all, i := reflect.ValueOf(m).Elem(), 0; i < all.NumField(); i++ {
+		for _, k := range all.Field(i).Interface().(key.Binding).Keys() {
+			if !strings.HasPrefix(k, "ctrl+") {
+				keys = append(keys, draw.Either(k == " ", "space", k))
+			}
+		}
+	}
+	return keys
+}
 
 func (m *monkey) act() string {
 	m.seen[fmt.Sprintf("%T", m.Top())]++
@@ -137,7 +156,7 @@ func (m *monkey) act() string {
 		m.Send(paste)
 		return "paste"
 	}
-	k := monkeyKeys[m.rnd.IntN(len(monkeyKeys))]
+	k := m.keys[m.rnd.IntN(len(m.keys))]
 	m.Press(k)
 	return k
 }

@@ -70,7 +70,10 @@ func TestWalls(t *testing.T) {
 	for dir, names := range imported {
 		slices.Sort(names)
 		got := strings.TrimSpace(strings.Join(slices.Compact(names), " "))
-		if want, known := walls[dir]; !known || got != want {
+		switch want, known := walls[dir]; {
+		case !known:
+			t.Errorf("%s has no row in walls, in tui/walls_test.go: it imports %q", dir, got)
+		case got != want:
 			t.Errorf("%s imports %q, want %q", dir, got, want)
 		}
 	}

@@ -231,7 +231,7 @@ func (p *Player) tellCourse(t *draw.Paragraphs) told.Part {
 	}
 	t.Gap()
 	from := len(t.Lines)
-	t.Add(draw.Dim, "", "In the course ("+place.String()+"), the key "+p.Keys.NextStep.Help().Key+" "+place.Onward()+".")
+	t.Add(draw.Dim, "", "In the course this is "+place.String()+": "+p.Keys.NextStep.Help().Key+" "+place.Onward()+".")
 	return told.Part{From: from, To: len(t.Lines)}
 }
 
