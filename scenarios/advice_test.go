@@ -533,13 +533,13 @@ func TestNumbersOfRuns(t *testing.T) {
 		}
 		rest := d.Rest(scenarios.Names(), outcome)
 		elsewhere, _ := failedOf(&d, rest.Shown)
-		apart, unpaid, stuck := 0, 0, "" // of the others: those that the key does nothing for, and those in which nobody gets the lock
+		apart, unpaid, left, stuck := 0, 0, 0, "" // of the others: those that the key does nothing for, and those in which nobody gets the lock
 		for i := range rest.Shown {
 			switch d.Kind(&rest.Shown[i]).To {
 			case advice.Versioned:
 				unpaid++
 			case advice.Decisive:
-				stuck = " but 1, where nobody gets the lock"
+				left, stuck = 1, "; in 1 nobody gets the lock"
 			}
 		}
 		for _, name := range scenarios.Names() {
@@ -551,15 +551,16 @@ func TestNumbersOfRuns(t *testing.T) {
 		}
 		for _, whole := range []bool{false, true} {
 			sections := d.Text(&rest, outcome, func(s string) string { return s }, whole)
-			want := fmt.Sprintf("Each run plays one mishap. %s alone fails in %d of the %d that your answers call for, by stale write (SW: a customer pays twice or a change is lost)", d.Lock.Name, failed, len(d.Runs))
+			all := failed + len(elsewhere)
+			want := fmt.Sprintf("Each run plays one mishap. %s alone fails in %d of the %d scenarios that apply (%d more don't): in %d of the %d that your answers call for, by stale write (SW: a customer pays twice or a change is lost)", d.Lock.Name, all, len(d.Runs)+rest.Made, apart, failed, len(d.Runs))
 			if !whole {
 				want, _, _ = strings.Cut(want, ", by")
 			}
 			if d.Enough {
 				want = fmt.Sprintf("Each run plays one mishap. It withstands all %d that your answers call for", len(d.Runs))
 			}
-			others := fmt.Sprintf(", and in %d of the %d that they don't (%d more don't apply). They don't call for other ways in which the lease ends during the work (the pause past it stands for them), what the code around the lock can rule out or what a server's setup can rule out: a restart or a power cut that loses data (appendonly yes, appendfsync always), an eviction of the lock's record (maxmemory-policy noeviction) and a jump of a server's clock (slew the clock, never step it). "+
-				"With the key (argued, not run) a payment sent by both is made once in all%s. %d of these %d are about no payments: a value is computed and stored, which needs a version check.", len(elsewhere), rest.Made, apart, stuck, unpaid, failed+len(elsewhere))
+			others := fmt.Sprintf(", and in %d of the other %d. Your answers don't call for other ways in which the lease ends during the work (the pause past it stands for them), what the code around the lock can rule out or what a server's setup can rule out: a restart or a power cut that loses data (appendonly yes, appendfsync always), an eviction of the lock's record (maxmemory-policy noeviction) and a jump of a server's clock (slew the clock, never step it). "+
+				"With the key (argued, not run) a payment sent by both is made once in %d of the %d; %d are about no payments: a value is computed and stored, which needs a version check%s.", len(elsewhere), rest.Made, all-unpaid-left, all, unpaid, stuck)
 			if !whole {
 				others = regexp.MustCompile(` \((append|max|slew)[^)]*\)`).ReplaceAllString(others, "")
 			}

@@ -57,7 +57,11 @@ func byType(all ...enabling) map[reflect.Type]enabling {
 
 // enabled returns a fault's effect now, or the reason why it can't happen.
 func (w *World) enabled(f fault.Fault) (effect, error) {
-	return enablings[reflect.TypeOf(f)].enable(w, f)
+	e, has := enablings[reflect.TypeOf(f)]
+	if !has {
+		panic(fmt.Sprintf("sim: enablings, in sim/fault_effects.go, has no entry for %T", f))
+	}
+	return e.enable(w, f)
 }
 
 func (w *World) enableCrash(f fault.Crash) (effect, error) {
@@ -395,7 +399,7 @@ func (w *World) enableEvict(f fault.Evict) (effect, error) {
 		err = fmt.Errorf("%s has nothing to evict", f.Node)
 	}
 	return func() error {
-		w.push(n, w.emitAt(n, trace.Event{Kind: trace.KindEvict, Changes: n.Evict(w.now, w.cfg.RecordKey())}))
+		w.push(n, w.befalls(n, trace.KindEvict, n.Evict(w.now, w.cfg.RecordKey())))
 		return nil
 	}, err
 }
@@ -410,9 +414,17 @@ func (w *World) enableOccupy(f fault.Occupy) (effect, error) {
 		err = fmt.Errorf("%s has a record under the lock's key", f.Node)
 	}
 	return func() error {
-		w.emitAt(n, trace.Event{Kind: trace.KindStray, Changes: n.Occupy(w.now, w.cfg.RecordKey())})
+		w.befalls(n, trace.KindStray, n.Occupy(w.now, w.cfg.RecordKey()))
 		return nil
 	}, err
+}
+
+// befalls emits the event of changes at a server that no client has asked for. A master's replicas hear of them as of
+// any write. The result is the event's number.
+func (w *World) befalls(n *redis.Node, kind trace.Kind, changes []trace.Change) (seq int) {
+	seq = w.emitAt(n, trace.Event{Kind: kind, Changes: changes})
+	w.propagate(n, changes, &message{client: trace.None, executed: seq})
+	return seq
 }
 
 func (w *World) enableForgetScripts(f fault.ForgetScripts) (effect, error) {

@@ -55,6 +55,23 @@ func TestFaultsAsText(t *testing.T) {
 	}
 }
 
+// Every kind of fault has its effect.
+func TestEveryFaultHasAnEffect(t *testing.T) {
+	for _, s := range fault.Kinds() {
+		args := make([]string, len(s.Params()))
+		for i, p := range s.Params() {
+			args[i] = someArgs[p.Type][0]
+		}
+		f, err := s.Make(args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, has := enablings[reflect.TypeOf(f)]; !has {
+			t.Errorf("%s has no entry in enablings, in sim/fault_effects.go", s.Word)
+		}
+	}
+}
+
 // Every kind of fault can happen in some state of some run, leaves the event of its
 // row then, and can fail to be enabled or have no effect only without leaving any.
 func TestFaultsLeaveTheirEvents(t *testing.T) {

@@ -137,6 +137,26 @@ func TestProofOfADoubleGrant(t *testing.T) {
 	}
 }
 
+// TestEvictionReachesReplicas: what a master drops, its replicas drop a lag later, and one that takes over then has no record.
+func TestEvictionReachesReplicas(t *testing.T) {
+	const lag = 5 * time.Millisecond
+	for _, after := range []time.Duration{lag - 1, lag} {
+		cfg := config(t, "setpx-lua", "A", "B")
+		cfg.Replicas, cfg.Lag = 1, lag
+		w := newWorld(t, cfg)
+		for w.Position(0).Phase != trace.PhaseWork {
+			w.Step(SetOf(0))
+		}
+		w.Wait(lag)
+		inject(t, w, fault.Evict{Node: "n1"})
+		w.Wait(after)
+		inject(t, w, fault.Failover{To: "n1r1"})
+		if has := w.State().LockRecord(1) != nil; has != (after < lag) {
+			t.Errorf("%s after the eviction the replica has the record: %t\n\t%s", after, has, strings.Join(story(w), "\n\t"))
+		}
+	}
+}
+
 // TestProofNamesNoJumpThatMadeNoDifference: the record expires at the instant at
 // which it was due when it was stored, or later.
 func TestProofNamesNoJumpThatMadeNoDifference(t *testing.T) {

@@ -33,7 +33,7 @@ type replicatedWrite struct {
 	from, to int
 	number   int // of the write, at its master
 	delta    redis.Delta
-	message  *message // the request that wrote
+	message  *message // the request that wrote; of a change that no client has asked for one of nobody's
 }
 
 // cluster keeps the servers, which of them copy which, and which of them clients talk to.

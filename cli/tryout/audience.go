@@ -56,7 +56,7 @@ func lastDone(run *timeline.Timeline, from, to int) string {
 			return run.Clients[e.Client] + " wants the lock; nothing is sent yet"
 		case e.Kind == trace.KindFailover:
 			return "a replica has taken over"
-		case (e.Kind == trace.KindExpire || e.Kind == trace.KindEvict) && slices.ContainsFunc(e.Changes, func(c trace.Change) bool { return c.Key == run.Key }):
+		case e.Client == trace.None && slices.ContainsFunc(e.Changes, func(c trace.Change) bool { return c.Key == run.Key && c.After == nil }):
 			return "the record is gone"
 		case e.Client != trace.None && deeds[e.Kind] != "":
 			return run.Clients[e.Client] + " " + deeds[e.Kind]

@@ -205,8 +205,12 @@ func (c *causes) take(e *trace.Event) {
 		c.takeReturn(e)
 	case trace.KindGranted:
 		c.takeGrant(e)
-	case trace.KindExpire, trace.KindEvict, trace.KindExecute:
+	case trace.KindExpire, trace.KindExecute:
 		c.takeLoss(e)
+	default:
+		if e.Kind.Fault() && e.Node != trace.None {
+			c.takeLoss(e)
+		}
 	}
 }
 
@@ -281,7 +285,7 @@ func (c *causes) takeLoss(e *trace.Event) {
 		case ch.Key != c.s.Key:
 		case e.Kind == trace.KindExpire:
 			c.add(loses, e, owner, "%s's record%s expires", name, c.on(e.Node))
-		case e.Kind == trace.KindEvict:
+		case e.Kind.Fault() && gone:
 			c.add(loses, e, owner, "%s drops %s's record", c.Nodes[e.Node], name)
 		case e.Client == trace.None:
 		case owner == e.Client && gone:

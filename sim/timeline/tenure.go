@@ -161,6 +161,9 @@ func (t *Timeline) removal(client int, e *trace.Event) string {
 		}
 		return how + t.Clients[e.Client]
 	}
+	if e.Kind.Fault() && e.Node != trace.None {
+		return "dropped by " + t.Nodes[e.Node]
+	}
 	return ""
 }
 

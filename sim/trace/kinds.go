@@ -183,6 +183,9 @@ var kinds = [...]row{
 	KindStray:  fault("stray", byNode, saysChanges("stores what another program writes"), "another program writes the key"),
 
 	KindReplicate: event("replicate", byNode, func(t *Trace, e *Event) string {
+		if e.Client == None {
+			return "does as its master did" + t.changesText(e)
+		}
 		return "gets what " + t.Clients[e.Client] + " wrote" + t.changesText(e)
 	}),
 	KindSync:     event("sync", byNode, func(t *Trace, e *Event) string { return e.Note + t.changesText(e) }),

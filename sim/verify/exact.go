@@ -25,7 +25,7 @@ type Exact struct {
 	use     *servers        // of the run
 	jumps   []time.Duration // of the servers' clocks in this run
 	primary []int           // by address: the master
-	offsets []int64         // by Seq of an execution: the offset of the replication stream after it
+	offsets []int64         // by Seq of an execution, or of another change at a master: the offset of the replication stream after it
 	acks    []acknowledgement
 	appends []appended // to the logs
 }
@@ -310,13 +310,18 @@ func (x *Exact) rows(i int, _ []string) ([]row, error) {
 
 // executed implements host. It remembers how far the replication stream and the log are.
 func (x *Exact) executed(e *trace.Event) error {
-	if x.run.Config.Replicas > 0 {
-		var err error
-		if x.offsets[e.Seq], err = x.use.all[e.Node].streamed(); err != nil {
-			return err
-		}
+	if err := x.streams(e); err != nil {
+		return err
 	}
 	return x.appended(e)
+}
+
+// streams remembers the offset of the replication stream after an event, if there are replicas.
+func (x *Exact) streams(e *trace.Event) (err error) {
+	if x.run.Config.Replicas > 0 {
+		x.offsets[e.Seq], err = x.use.all[e.Node].streamed()
+	}
+	return err
 }
 
 // appended remembers the length of a server's log after an event.
@@ -371,6 +376,9 @@ func (x *Exact) command(e *trace.Event) error {
 	words, err := deed(x.run.Trace, e, func(key string) string { return key })
 	if err == nil {
 		_, err = x.use.all[e.Node].ask(words...)
+	}
+	if err == nil {
+		err = x.streams(e)
 	}
 	return err
 }

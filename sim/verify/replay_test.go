@@ -17,7 +17,7 @@ func TestEveryEventAtAServerIsReplayed(t *testing.T) {
 			}
 		}
 		if want := acts(k); ways > 1 || want != (ways == 1) {
-			t.Errorf("%q is to be replayed: %t; there are %d ways to do it", k, want, ways)
+			t.Errorf("%q is to be replayed: %t; there are %d ways to do it, in deeds (sim/verify/replay.go) and doings (sim/verify/exact.go)", k, want, ways)
 		}
 	}
 }

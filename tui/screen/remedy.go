@@ -180,10 +180,10 @@ func heldUpPastLease(t *trace.Trace) bool {
 func serversFail(t *trace.Trace) bool {
 	return slices.ContainsFunc(t.Events, func(e trace.Event) bool {
 		switch e.Kind {
-		case trace.KindDown, trace.KindFailover, trace.KindNodeStep, trace.KindEvict:
+		case trace.KindDown, trace.KindFailover, trace.KindNodeStep:
 			return true
 		}
-		return false
+		return e.Kind.Fault() && e.Node != trace.None && slices.ContainsFunc(e.Changes, func(c trace.Change) bool { return c.After == nil })
 	})
 }
 
