@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -83,14 +84,20 @@ func TestExportIsTheRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, tt := range []struct{ format, file, want string }{
+	tests := []struct{ format, file, want string }{
 		{"text", "run.txt", cmd("run", "--plain")},
 		{"json", "run.json", cmd("run", "--json")},
 		{"mermaid", "run.mmd", export.Mermaid(trace)},
 		{"svg", "run.SVG", export.SVG(trace)},
 		{"html", "run.html", export.HTML(trace)},
 		{"cast", "run.cast", recording(t, trace)},
-	} {
+	}
+	for _, name := range formatNames() {
+		if !slices.ContainsFunc(tests, func(tt struct{ format, file, want string }) bool { return tt.format == name }) {
+			t.Errorf("the format %s has no row here", name)
+		}
+	}
+	for _, tt := range tests {
 		if got := cmd("export", "--format", tt.format); got != tt.want {
 			t.Errorf("--format %s differs", tt.format)
 		}

@@ -14,9 +14,11 @@ import (
 	"lockstep/cli"
 	"lockstep/docs"
 	"lockstep/scenarios"
+	"lockstep/sim/monitor"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 	"lockstep/tui"
+	"lockstep/tui/draw"
 )
 
 var update = flag.Bool("update", false, "rewrite what is generated in the documents")
@@ -112,6 +114,8 @@ func generate(what string) (string, error) {
 		return searched(rest)
 	case "codes":
 		return codes(), nil
+	case "rules":
+		return ruleSections(), nil
 	case "words":
 		return wordTable(), nil
 	case "trace":
@@ -189,6 +193,19 @@ func codes() string {
 	b.WriteString("| code | name | |\n| --- | --- | --- |\n")
 	for _, c := range trace.Codes {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", c, c.Name(), c.Meaning())
+	}
+	return b.String()
+}
+
+// ruleSections has a section for each rule.
+func ruleSections() string {
+	var b strings.Builder
+	for i := range monitor.Rules {
+		r := &monitor.Rules[i]
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(&b, "### %s\n\n%s\n\n%s\n", r.Code, r.Text, strings.Join(draw.Wrap("Tests: `"+strings.Join(r.Tests, "`, `")+"`.", 120), "\n"))
 	}
 	return b.String()
 }

@@ -119,7 +119,7 @@ func TestExpectationsOfAFile(t *testing.T) {
 	}
 }
 
-// The order of teaching names every scenario, and each once. Variants come
+// The order of teaching names scenarios, each once, which come first in it. Variants come
 // right after what they vary.
 func TestOrderOfTeaching(t *testing.T) {
 	var bases []string
@@ -130,7 +130,7 @@ func TestOrderOfTeaching(t *testing.T) {
 			t.Errorf("%s does not follow %s", s.Name, s.base())
 		}
 	}
-	if !slices.Equal(bases, order) {
+	if !slices.Equal(bases[:len(order)], order) {
 		t.Errorf("the order of teaching is\n%v\nand there are\n%v", order, bases)
 	}
 }

@@ -114,7 +114,7 @@ func (n *note) holds(st strategies.Strategy) bool {
 //go:embed scripts/*.yaml course.yaml
 var builtin embed.FS
 
-// order is the order of teaching: a failure, and then the failure of its cure.
+// order is the order of teaching: a failure, and then the failure of its cure. Scenarios that it doesn't have come last.
 var order = []string{
 	"crash-holding", "crash-mid-acquire", "expire-lost", "server-crash-mid-acquire", "no-finally", "ttl-truthy", "ttl-seconds", "ttl-unit",
 	"takeover-race", "nil-between", "loser-raises-stamp", "loser-lowers-stamp", "stale-deadline",
@@ -148,9 +148,17 @@ var loadBuiltin = sync.OnceValue(func() []*Scenario {
 		all = append(all, s)
 		all = append(all, s.variants...)
 	}
-	slices.SortStableFunc(all, func(a, b *Scenario) int { return slices.Index(order, a.base()) - slices.Index(order, b.base()) })
+	slices.SortStableFunc(all, func(a, b *Scenario) int { return taught(a) - taught(b) })
 	return all
 })
+
+// taught is a scenario's place in the order of teaching.
+func taught(s *Scenario) int {
+	if at := slices.Index(order, s.base()); at >= 0 {
+		return at
+	}
+	return len(order)
+}
 
 func readBuiltin(file string) *Scenario {
 	data, err := builtin.ReadFile(file)

@@ -51,9 +51,20 @@ type acceptance struct {
 // basics are what every use of a lock requires: that a client's crash, its delays and its
 // clock damage nobody else's lock, and that it is never blocked for ever.
 var basics = Answer{
-	forbids: trace.Verdict{trace.DG, trace.FR, trace.PD, trace.LV, trace.GAP},
+	forbids: severe(),
 	scenarios: []string{"crash-holding", "crash-mid-acquire", "no-finally", "late-release", "release-gap", "duplicate-release",
 		"clock-skew", "clock-skew.slow", extensions[0], extensions[1]},
+}
+
+// severe are the failures by which two have the lock at once, one loses it unnoticed, or nobody gets it again. Overlaps are left to the
+// answers: after a pause past its lease no lock keeps a client from one.
+func severe() (v trace.Verdict) {
+	for _, c := range trace.Codes {
+		if c.Failure() && c != trace.OV && (c.Harm() == trace.Shares || c.Harm() == trace.Blocks) {
+			v = append(v, c)
+		}
+	}
+	return v
 }
 
 // extensions are the scenarios in which a holder prolongs its lease. To a lock that can't they do nothing.

@@ -12,6 +12,10 @@ import (
 // condition on the facts.
 type Rule struct {
 	Code trace.Code
+	// Text is the rule and what isn't counted, in paragraphs, and Tests the tests that hold
+	// the engine and the search to it. The model, docs/model.md, has both.
+	Text  string
+	Tests []string
 	// On has the kinds of event on which the condition is checked. A command and a write
 	// are judged by the facts before them, all other events by the facts after.
 	On []trace.Kind
@@ -25,6 +29,8 @@ type Rule struct {
 	// Elsewhere names the place that decides about a violation that is no condition on one
 	// event, and the reason. Such a rule has no Broken.
 	Elsewhere string
+	// OfOwners is set if the search can't tell it without knowing whose the lock's record is.
+	OfOwners bool
 	// NotSearched is the reason why the exhaustive search omits the rule, if it does.
 	NotSearched string
 
@@ -45,20 +51,31 @@ const (
 
 // Rules has a rule for each violation, worst first.
 var Rules = [...]Rule{
-	{Code: trace.SW, On: []trace.Kind{trace.KindWrite}, Broken: staleWrite, Spared: Undisturbed, prove: (*Monitor).proveStaleWrite},
-	{Code: trace.DG, On: []trace.Kind{trace.KindGranted, trace.KindExtended}, Broken: doubleGrant, prove: (*Monitor).proveDoubleGrant},
-	{Code: trace.OV, On: []trace.Kind{trace.KindEnter}, Broken: overlap, Spared: Alone, prove: (*Monitor).proveOverlap},
-	{Code: trace.FR, On: []trace.Kind{trace.KindExecute}, Broken: foreignRelease, prove: (*Monitor).proveForeignRelease},
-	{Code: trace.PD, Elsewhere: "it is about the future: a further client asks at the end, by Monitor.NeverGranted in the engine and space.Explorer.DeadlockedIn in the search"},
-	{Code: trace.LV, Elsewhere: "it is about the future: Monitor.livelock finds a situation that comes round again",
+	{Code: trace.SW, Text: staleWriteText, Tests: []string{"TestStaleWrite", "TestGrantsKeepTheirOrder", "TestLostUpdate", "TestFailOpenHarmsOnlyWhoIsInside", "TestCacheGoesBack"},
+		On: []trace.Kind{trace.KindWrite}, Broken: staleWrite, Spared: Undisturbed, prove: (*Monitor).proveStaleWrite},
+	{Code: trace.DG, Text: doubleGrantText, Tests: []string{"TestDoubleGrant", "TestDoubleGrantByExtension", "TestGrantAtTheDeadline"},
+		On: []trace.Kind{trace.KindGranted, trace.KindExtended}, Broken: doubleGrant, prove: (*Monitor).proveDoubleGrant},
+	{Code: trace.OV, Text: overlapText, Tests: []string{"TestOverlap", "TestOverlapOfAPausedHolder"},
+		On: []trace.Kind{trace.KindEnter}, Broken: overlap, Spared: Alone, prove: (*Monitor).proveOverlap},
+	{Code: trace.FR, Text: foreignReleaseText, Tests: []string{"TestForeignRelease", "TestForeignReleaseByToys", "TestTakeover", "TestEqualValueIsAnotherOwner", "TestCountersStayTheirCreators"}, OfOwners: true,
+		On: []trace.Kind{trace.KindExecute}, Broken: foreignRelease, prove: (*Monitor).proveForeignRelease},
+	{Code: trace.PD, Text: deadlockText, Tests: []string{"TestDeadlock", "TestNoDeadlock", "TestStampOfAFastClock", "TestLateOrphan"}, OfOwners: true,
+		Elsewhere: "it is about the future: a further client asks at the end, by Monitor.NeverGranted in the engine and space.Explorer.DeadlockedIn in the search"},
+	{Code: trace.LV, Text: livelockText, Tests: []string{"TestLivelock", "TestNoLivelock", "TestLivelocks", "TestLivelocksAtRandom", "TestLivelocksOfTheCatalogue"},
+		Elsewhere:   "it is about the future: Monitor.livelock finds a situation that comes round again",
 		NotSearched: "no schedule of a search shows it; if it is asked to, the search reads it off the graph of all its situations, when that has closed"},
-	{Code: trace.GAP, On: []trace.Kind{trace.KindExtended}, Broken: brokenContinuity, prove: (*Monitor).proveBrokenContinuity},
-	{Code: trace.FN, On: []trace.Kind{trace.KindRefused, trace.KindFailed}, Broken: falseRefusal, Spared: Unowned, prove: (*Monitor).proveFalseRefusal},
-	{Code: trace.UA, Elsewhere: "it is about the future: a further client asks at the end, and Monitor.NeverGranted counts the servers that are up",
+	{Code: trace.GAP, Text: brokenContinuityText, Tests: []string{"TestBrokenContinuity", "TestGapIsOfThisLease", "TestGapWhileTheReplyIsOnItsWay"}, OfOwners: true,
+		On: []trace.Kind{trace.KindExtended}, Broken: brokenContinuity, prove: (*Monitor).proveBrokenContinuity},
+	{Code: trace.FN, Text: falseRefusalText, Tests: []string{"TestFalseRefusal", "TestFalseRefusalNeedsAQuorum"}, OfOwners: true,
+		On: []trace.Kind{trace.KindRefused, trace.KindFailed}, Broken: falseRefusal, Spared: Unowned, prove: (*Monitor).proveFalseRefusal},
+	{Code: trace.UA, Text: unavailabilityText, Tests: []string{"TestUnavailability", "TestHeldIsNotUnavailable"},
+		Elsewhere:   "it is about the future: a further client asks at the end, and Monitor.NeverGranted counts the servers that are up",
 		NotSearched: "it takes servers that stay down, or a key with other data, and a search has neither"},
-	{Code: trace.BD, Elsewhere: "it lasts: Monitor.refusal opens a spell of blocking, and Monitor.relief closes it",
+	{Code: trace.BD, Text: blockingText, Tests: []string{"TestBoundedBlocking", "TestDownIsNoRelief"},
+		Elsewhere:   "it lasts: Monitor.refusal opens a spell of blocking, and Monitor.relief closes it",
 		NotSearched: "every lease does it after a crash, and it is no failure"},
-	{Code: trace.DN, Elsewhere: "it is about the future, as UA is: Monitor.NeverGranted tells the two apart",
+	{Code: trace.DN, Text: outageText, Tests: []string{"TestUnavailability", "TestDownIsNoRelief"},
+		Elsewhere:   "it is about the future, as UA is: Monitor.NeverGranted tells the two apart",
 		NotSearched: "in a search no server stays down, and it is no failure"},
 }
 
@@ -84,6 +101,16 @@ func Searched() (v trace.Verdict) {
 	return v
 }
 
+// OfOwners returns the codes for which the search must know whose the lock's record is.
+func OfOwners() (codes trace.CodeSet) {
+	for i := range Rules {
+		if Rules[i].OfOwners {
+			codes |= trace.SetOf(Rules[i].Code)
+		}
+	}
+	return codes
+}
+
 // Local reports whether an event of a client's own is local to it, and under which
 // conditions: it changes only that client's facts, and can break no rule. As a write is judged by the
 // facts before it, its conditions are on these.
@@ -100,12 +127,17 @@ func Local(kind trace.Kind) (under Condition, local bool) {
 	return under, true
 }
 
-// staleWrite: the writer's grant is older than that of another client that has already
-// touched the resource, or another client has written since the writer read. A writer
-// without the lock has no grant that could be older, but it can lose an update.
-//
-// A cache only goes wrong when it goes back to an older version. A rebuild doesn't depend on
-// the cache, so an equal or newer version is harmless, however old the writer's grant is.
+const staleWriteText = `The resource accepts a write of a client, and before it, either another client whose grant is newer has read or written the
+resource; or another client has written since the writer, in this acquisition, last read it.
+
+Where the resource is a cache, a rebuild depends on nothing that it had before. There it is one thing only: a write that
+puts an older version over a newer one.
+
+Not counted: a write before the newer holder's first access, which is in order, since it harms no one; a write that the
+resource refused; a read of a value that is about to be overwritten. A client that went ahead without the lock has no
+grant that could be older: it can only lose an update.`
+
+// staleWrite is the condition of SW. Of a cache only the versions count, however old the writer's grant is.
 func staleWrite(f *Facts, actor int) (with Clients) {
 	c := f.clients[actor]
 	if f.Workload == trace.Cache {
@@ -225,9 +257,14 @@ func (m *Monitor) proveBackwards(e trace.Event) {
 	m.report(e.At, trace.SW, fmt.Sprintf("%s puts version %d over version %d, which %s cached: the cache goes back", m.name(e.Client), e.Value, m.s.Store.Value, m.name(by.By.Client)), append(events, by.Seq)...)
 }
 
-// doubleGrant: two clients' leases are live at one instant. Leases are half-open
-// intervals, [granted, ended), and a lease ends before anything else happens at that
-// instant: so a grant at the very deadline of another lease is in order.
+const doubleGrantText = `At the instant at which a client is granted the lock, or an extension succeeds, its lease is live, and so is one
+of another client.
+
+Not counted: a grant that arrives when its lease is over already; two leases of which one begins where the other ends;
+two clients that merely believe that they have the lock, after a lease has lapsed: that is OV, if they are inside.`
+
+// doubleGrant is the condition of DG. Leases are half-open intervals, [granted, ended), and a lease
+// ends before anything else happens at that instant.
 func doubleGrant(f *Facts, actor int) (with Clients) {
 	if !f.clients[actor].Live {
 		return 0
@@ -251,7 +288,12 @@ func (m *Monitor) proveDoubleGrant(e trace.Event, with Clients) {
 	})
 }
 
-// overlap: two clients are inside the critical section, with or without live leases.
+const overlapText = `A client enters the critical section while another is inside, whatever their leases say. Inside is from entering to
+leaving; a crash or the end of the run ends it as well.
+
+Not counted: a second entry of the same client.`
+
+// overlap is the condition of OV.
 func overlap(f *Facts, actor int) (with Clients) {
 	for i, o := range f.clients {
 		if i != actor && o.Inside {
@@ -268,9 +310,13 @@ func (m *Monitor) proveOverlap(e trace.Event, with Clients) {
 	})
 }
 
-// foreignRelease: the command touched the record of another client's acquisition that is
-// unfinished or has led to a live lease. Taking over a dead record is legitimate, and so is
-// writing the same record again.
+const foreignReleaseText = `A client's command removes, replaces (be it by an equal value), prolongs or shortens a record which belongs to another
+client's acquisition, while that acquisition is still under way or its lease is live.
+
+Not counted: taking over a record whose lease is over, or whose client has died; what no client's command did, such as
+expiry, eviction and replication; a counter that counts a refused attempt without changing anything else.`
+
+// foreignRelease is the condition of FR. To write the same record again is no harm, if it is a counter's.
 func foreignRelease(f *Facts, actor int) Clients {
 	e, owner := f.act.effect, f.act.owner
 	if !e.Before || int(owner.Client) == actor || !f.under(owner) {
@@ -301,8 +347,13 @@ func (m *Monitor) harm(e trace.Effect) string {
 	return "shortens"
 }
 
-// brokenContinuity: an extension reported success although the client had lost the lock
-// when the extension's last command was executed.
+const brokenContinuityText = `An extension succeeds, and at some instant between the grant and the execution of the extension's last command fewer nodes
+than a holder needs have held the client's record.
+
+It counts even if no other client had the lock in that gap: the client can't know. Not counted: an extension that fails, a
+gap in an earlier lease of the same client, and a loss after that command, while its reply is in flight.`
+
+// brokenContinuity is the condition of GAP.
 func brokenContinuity(f *Facts, actor int) Clients {
 	if c := f.clients[actor]; c.Lost && c.Extension != ExtensionHeld {
 		return only(actor)
@@ -314,8 +365,12 @@ func (m *Monitor) proveBrokenContinuity(e trace.Event, _ Clients) {
 	m.report(e.At, trace.GAP, fmt.Sprintf("%s extends as if it had held the lock all along, but had lost it", m.name(e.Client)), m.whyLostFirst(e.Client, e.Seq)...)
 }
 
-// falseRefusal: the client's own value is stored on as many servers as a holder needs, and
-// Acquire refuses. Fewer records don't make a lock, but they may still block others.
+const falseRefusalText = `Acquire tells its caller that it does not have the lock, by a refusal or another error, while as many nodes as a holder
+needs hold the record of this very acquisition.
+
+Not counted: records on fewer nodes. They make no lock; that they may keep others from it is BD.`
+
+// falseRefusal is the condition of FN.
 func falseRefusal(f *Facts, actor int) Clients {
 	if f.Owns(actor) {
 		return only(actor)
@@ -339,6 +394,50 @@ func (m *Monitor) proveFalseRefusal(e trace.Event, _ Clients) {
 		}
 	}
 }
+
+// The rules that are decided elsewhere.
+
+const deadlockText = `At the end of a run (the drain) each client that is in the middle of something may finish it, and those that are only
+trying are stopped. If no living client holds the lock, the probe comes: a further client, which asks whether the lock
+can still be had: at once, and when a request arrives that was still under way; if it is refused, again a lease after the
+last thing that is due; and if a record that nobody will remove is in its way even then, a last time ten years later. If
+it is refused then, only because of such records, nothing will ever change: no expiry, message or timer is left, and
+stamps of any clock have passed. Or a client whose main thread hangs, or has ended by an
+exception, has another thread that keeps its record alive, another client was refused because of that, and the situation repeats.
+
+Not counted: refusals while a living client holds the lock, however long it works.`
+
+const livelockText = `Two clients or more keep trying, no lease is live, no dead client's record is in the way, and the situation is the
+same as before, up to a shift in time: the clients' positions, all records with their owners and remaining lifetimes,
+and every message in flight. Nothing was drawn at random in between, so it goes round for ever.
+
+Not counted: contention that merely lasts. Any draw of jitter begins the watch anew, even if it leads nowhere.
+
+A search without bounds that closes says whether any schedule comes to one, and how long a free lock is waited for at
+most (lockstep explore --codes LV); what that assumes is in the search's SOUNDNESS.md, "Livelocks, and the longest wait".`
+
+const unavailabilityText = `At the end of a run no client holds the lock, and the probe (see PD) asks in vain to the last, although most of the lock's
+servers are up and no orphaned record is to blame. That breaks a promise. Redlock states it as liveness property B: "as
+long as the majority of Redis nodes are up, clients are able to acquire and release locks". A lock on one server promises
+the same of its one server.
+
+The promise is the majority, not the number of servers that a strategy asks for: one that needs four of five breaks the
+promise with three up. The probe asks alone, over links that are whole, so contention and the network are no excuse. It is
+reported and no failure, as BD is: a lock that nobody has harms nobody. But unlike BD it doesn't heal by itself.
+
+Not counted: an outage, which is DN; what orphaned records cause, which is BD or PD; a run at whose end a living client
+holds the lock; refusals before the end, while servers are still to come back.`
+
+const blockingText = `A client is refused, no living client holds the lock or is about to, and but for orphaned records (which no living client
+will release) there would be enough free nodes. It lasts from that first refusal until enough nodes are free, or too few
+are up for any client to have the lock, or a client is granted it; the trace says how long. If that never comes, it is PD.
+
+Not counted: the time before any client asks; leases that have merely lapsed, whose record is about to expire.`
+
+const outageText = `As UA, but too few of the lock's servers are up for a majority: its only server, or three of five. No lock promises anything
+then, so the strategy is not to blame. It is reported all the same, because "ok" would read as if somebody had got the lock.
+
+Not counted: servers that are back by the end of the run, and a server whose place a replica has taken.`
 
 // What several proofs have.
 

@@ -499,7 +499,7 @@ func (x *Explorer) finish(req *flight.Request, n *node, a behaviour.Answer, lost
 }
 
 // ofOwners are the codes for which the search must know to whom the lock's record belongs.
-var ofOwners = trace.SetOf(trace.FR, trace.PD, trace.GAP, trace.FN)
+var ofOwners = monitor.OfOwners()
 
 // errShared is the error of a client that changes a collection in which another client's
 // record is.
