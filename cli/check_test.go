@@ -474,7 +474,7 @@ expect:
 		t.Fatal(err)
 	}
 	out, errs, _ := run(t, "", "check", script)
-	for _, want := range []string{":10: slide 1, before the words at line 9 (answer: A's record, as of 1.002s)\n", ":14: slide 3, before the last steps above it (answer: nothing goes wrong)\n", ":19: \"B is refused.\" (for the word \"refused\")\n"} {
+	for _, want := range []string{":10: slide 1, after the words at line 6 and before those at line 9 (answer: A's record, as of 1.002s)\n", ":14: slide 3, before the last steps above it (answer: nothing goes wrong)\n", ":19: \"B is refused.\" (for the word \"refused\")\n"} {
 		if strings.Count(out, script+want)+strings.Count(out, want) == 0 {
 			t.Errorf("no %q in\n%s%s", want, out, errs)
 		}
@@ -516,8 +516,8 @@ script:
 		}
 	}
 	for name, want := range map[string][]string{
-		"alone.txt": {"own.yaml:21: slide 7, after the question at line 23 (answer", "own.yaml:23: slide 4, before the words at line 19 (answer: an update is lost, or stored too late)\n"},
-		"talk.txt":  {"own.yaml:23: under setnx slide 6, before the words at line 19 (answer: nothing goes wrong); under setpx-lua slide 3, before the words at line 19 (answer: an update is lost, or stored too late)\n"},
+		"alone.txt": {"own.yaml:21: slide 7, after the question at line 23 (answer", "own.yaml:23: slide 4, after the words at line 12 and before those at line 19 (answer: an update is lost, or stored too late)\n"},
+		"talk.txt":  {"own.yaml:23: under setnx slide 6, after the words at line 12 and before those at line 19 (answer: nothing goes wrong); under setpx-lua slide 3, after the words at line 12 and before those at line 19 (answer: an update is lost, or stored too late)\n"},
 	} {
 		out, errs, _ := run(t, "", "check", filepath.Join(dir, name))
 		for _, w := range want {

@@ -151,12 +151,14 @@ func displaced(s *scenarios.Scenario, run *timeline.Timeline, asks *quiz.Quiz, q
 	if below := overtaking(asks, q); below != nil {
 		return ", after the question at " + line(below.Note), true
 	}
-	otherwise := false
+	otherwise, told := false, ", before the words at "
 	for _, n := range run.Notes {
 		later := run.Before(n.Seq) > q.Pos
 		switch {
+		case n.Kind == trace.NoteSay && !later:
+			told = ", after the words at " + line(n.Index) + " and before those at "
 		case later && n.Kind == trace.NoteSay && n.Index < q.Note:
-			return ", before the words at " + line(n.Index), true
+			return told + line(n.Index), true
 		case later && n.Index == q.Note && n.About == "verdict":
 			return ", before the last steps above it", true
 		case n.Kind == trace.NoteAsk && n.Index == q.Note && q.Moment > 0 && n.At != q.Moment:

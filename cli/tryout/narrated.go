@@ -169,6 +169,6 @@ func compared(all []passage, listed Listed) (text string) {
 	if text == "" {
 		return ""
 	}
-	return "  ~ what these words tell of differs between the locks. Where they are not true of one (no program can tell), put \"under: [" + all[0].lock + "]\" below the \"say\" or give\n" +
-		"    the lock a \"because\" of its own; else they may stay. Looked at are sentences with a word that tells an outcome (gets, fails, both) or a server (master).\n" + text
+	return "  ~ what these words tell of differs between the locks. Where they are not true of one (no program can tell), put \"under: [" + all[0].lock + "]\" below the \"say\" or give " +
+		"the lock a \"because\" of its own; else they may stay. Looked at are sentences with a word that tells an outcome (gets, fails, both) or a server (master).\n" + text
 }

@@ -301,18 +301,26 @@ func (r *Rest) Incomplete() string {
 
 // fails says after what two are at work under every lock, by the answers, and to what that comes.
 func (a *Advice) fails() string {
-	text := "under every lock with a lease two can be at work after " + either(a.causes())
+	causes := a.causes()
+	text := "under every lock with a lease two can be at work after " + causes[0]
+	if len(causes) > 1 { // the others not under every lock
+		causes[0] += pick(causes[0] == longPause, " (under every lock with one)", "")
+		text = "two can be at work after " + either(causes)
+	}
 	if damage := a.damage(); damage != "" {
 		text += ", so that " + damage
 	}
 	return text + "."
 }
 
+// longPause is what no lock with a lease withstands by itself.
+const longPause = "a pause past the lease"
+
 // causes are the mishaps of the runs that decide in which the lock fails.
 func (a *Advice) causes() []string {
 	mishaps, _ := a.Mishaps(slices.DeleteFunc(slices.Clone(a.Runs), func(r Run) bool { return len(r.Broken) == 0 }))
 	for i, m := range mishaps {
-		mishaps[i] = pick(m == "a pause", "a pause past the lease", m)
+		mishaps[i] = pick(m == "a pause", longPause, m)
 	}
 	return mishaps
 }
@@ -367,7 +375,7 @@ func (a *Advice) apart(rest *Rest) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (%d more don't)", n)
+	return fmt.Sprintf(" (%d more don't apply)", n)
 }
 
 // harm are codes with their names, and with that to which a stale write comes.
@@ -717,7 +725,7 @@ func (a *Advice) Claim(n int, whole bool) string {
 	}
 	switch assumed, by := a.Void(n); {
 	case assumed != "" && !whole:
-		return fmt.Sprintf("Claim %d, that it shows no %s, does not hold here: one of its conditions is broken.", n, named(never))
+		return fmt.Sprintf("Claim %d, that it shows no %s, does not hold here: %s breaks one of its conditions.", n, named(never), by)
 	case assumed != "":
 		return fmt.Sprintf("Claim %d, that %s shows no %s, does not hold here: it assumes that %s, and %s breaks that.", n, a.Lock.Name, named(never), assumed, by)
 	}
