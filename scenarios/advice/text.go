@@ -369,13 +369,12 @@ func (a *Advice) counted(rest *Rest, whole bool) string {
 	return text
 }
 
-// apart counts the scenarios that no count has: by the answers they can't happen, or they are about what the lock doesn't have.
+// apart says of how many scenarios those are that a count has: the others can't happen, by the answers, or they are about what the lock doesn't have.
 func (a *Advice) apart(rest *Rest) string {
-	n := len(rest.scenarios) - len(a.Runs) - rest.Made - rest.Pending
-	if n == 0 {
+	if len(rest.scenarios) == len(a.Runs)+rest.Made+rest.Pending {
 		return ""
 	}
-	return fmt.Sprintf(" (%d more don't apply)", n)
+	return fmt.Sprintf(" (of %d)", len(rest.scenarios))
 }
 
 // harm are codes with their names, and with that to which a stale write comes.
@@ -725,7 +724,7 @@ func (a *Advice) Claim(n int, whole bool) string {
 	}
 	switch assumed, by := a.Void(n); {
 	case assumed != "" && !whole:
-		return fmt.Sprintf("Claim %d, that it shows no %s, does not hold here: %s breaks one of its conditions.", n, named(never), by)
+		return fmt.Sprintf("Claim %d, that it shows no %s, does not hold here: one of its conditions is broken.", n, named(never))
 	case assumed != "":
 		return fmt.Sprintf("Claim %d, that %s shows no %s, does not hold here: it assumes that %s, and %s breaks that.", n, a.Lock.Name, named(never), assumed, by)
 	}

@@ -1013,7 +1013,7 @@ func TestNumbersAgree(t *testing.T) {
 			own += min(len(adv.Runs[i].Broken), 1)
 		}
 		all, others := len(adv.Runs), len(d.listed)-len(adv.Runs)
-		want := draw.Either(adv.Enough, fmt.Sprintf("It fails in %s: rule", draw.Plural(failed, "other")), fmt.Sprintf("fails in %d of the %d scenarios that apply (%d more don't apply): in %d of the %d that your answers call for, ", own+failed, all+rest.Made, len(d.Library.Scenarios)-all-rest.Made, own, all))
+		want := draw.Either(adv.Enough, fmt.Sprintf("It fails in %s: rule", draw.Plural(failed, "other")), fmt.Sprintf("fails in %d of the %d scenarios that apply (of %d): in %d of the %d that your answers call for, ", own+failed, all+rest.Made, len(d.Library.Scenarios), own, all))
 		if failed > 0 && !strings.Contains(counted, want) || others != len(rest.Shown) {
 			t.Errorf("%v: %d others are listed, and %d fail: %s", answers, others, failed, counted)
 		}
