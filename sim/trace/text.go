@@ -66,6 +66,9 @@ var phaseWords = [...]string{
 // Doing describes a client's place in its protocol, and the reason why it waits there.
 func (c *ClientState) Doing() string {
 	what := phaseWords[c.Phase]
+	if c.Phase == PhaseHold && c.Lease.Entered != None {
+		what = "out again, to release"
+	}
 	switch {
 	case c.Crashed:
 		return "crashed"
