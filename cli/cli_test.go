@@ -85,7 +85,7 @@ func TestRefusals(t *testing.T) {
 		{[]string{"export", "crash-holding", "setnx"}, `"crash-holding" is a scenario, and "setnx" is a lock: the lock comes first, as in setnx crash-holding`},
 		{[]string{"run", "setnx", "nowhere.yaml"}, `cannot read the scenario nowhere.yaml: no such file or directory`},
 		{[]string{"run", "setnx", broken}, broken + `:3: unknown step "rum"; did you mean "run"?`},
-		{[]string{"run", "setnx", "crash-holding", "--fail-on", "DG,XX"}, `--fail-on: unknown code "XX": it is one of ` + strings.Join(trace.Verdict(trace.Codes).Strings(), ", ")},
+		{[]string{"run", "setnx", "crash-holding", "--fail-on", "DG,NOPE"}, `--fail-on: unknown code "NOPE": it is one of ` + strings.Join(trace.Verdict(trace.Codes).Strings(), ", ")},
 		{[]string{"list", "x"}, `list takes no arguments, and got "x"`},
 		{[]string{"matrix", "x"}, `matrix takes no arguments, and got "x"`},
 		{[]string{"replay"}, `replay needs a SCHEDULE (see lockstep replay --help)`},

@@ -130,7 +130,8 @@ func TestOrderOfTeaching(t *testing.T) {
 			t.Errorf("%s does not follow %s", s.Name, s.base())
 		}
 	}
-	if !slices.Equal(bases[:len(order)], order) {
+	bases = slices.DeleteFunc(bases, func(name string) bool { return !slices.Contains(order, name) })
+	if !slices.Equal(bases, order) {
 		t.Errorf("the order of teaching is\n%v\nand there are\n%v", order, bases)
 	}
 }

@@ -302,13 +302,13 @@ script:
   - puse: A
   - run: D
 expect:
-  - verdict: XX
+  - verdict: NOPE
     under: setpx-lau
 `, `test.yaml:3: "tenseconds" is not a duration; write 10s, 1.5s, 200ms or 2m
 test.yaml:6: unknown position "in-work"; did you mean "work"?
 test.yaml:7: unknown step "puse"; did you mean "pause"?
 test.yaml:8: unknown client "D": it is one of A, B
-test.yaml:10: unknown code "XX": it is one of ` + codes + `, ok
+test.yaml:10: unknown code "NOPE": it is one of ` + codes + `, ok
 test.yaml:11: unknown lock "setpx-lau"; did you mean "setpx-lua"?`},
 		{"titel: x\nscript: [say: x]\n", `test.yaml:1: unknown key "titel"; did you mean "title"?`},
 		{"title: x\nsetup: {clients: [A, 'B B'], ttl: x}\nscript: [run: B]\n",

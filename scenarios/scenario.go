@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"lockstep/docs/failures"
 	"lockstep/scenarios/text"
 	"lockstep/sim"
 	"lockstep/sim/process"
@@ -114,7 +115,8 @@ func (n *note) holds(st strategies.Strategy) bool {
 //go:embed scripts/*.yaml course.yaml
 var builtin embed.FS
 
-// order is the order of teaching: a failure, and then the failure of its cure. Scenarios that it doesn't have come last.
+// order is the order of teaching: a failure, and then the failure of its cure. A scenario that it doesn't have follows
+// the one before it on its page of the ways to fail.
 var order = []string{
 	"crash-holding", "crash-mid-acquire", "expire-lost", "server-crash-mid-acquire", "no-finally", "ttl-truthy", "ttl-seconds", "ttl-unit",
 	"takeover-race", "nil-between", "loser-raises-stamp", "loser-lowers-stamp", "stale-deadline",
@@ -152,12 +154,19 @@ var loadBuiltin = sync.OnceValue(func() []*Scenario {
 	return all
 })
 
-// taught is a scenario's place in the order of teaching.
+// taught is a scenario's place in the order of teaching, with room for one behind each that has a place there.
 func taught(s *Scenario) int {
 	if at := slices.Index(order, s.base()); at >= 0 {
-		return at
+		return 2 * at
 	}
-	return len(order)
+	for _, p := range failures.Pages() {
+		for at := slices.Index(p.Scenarios, s.base()) - 1; at >= 0; at-- {
+			if before := slices.Index(order, p.Scenarios[at]); before >= 0 {
+				return 2*before + 1
+			}
+		}
+	}
+	return 2 * len(order)
 }
 
 func readBuiltin(file string) *Scenario {

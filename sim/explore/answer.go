@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lockstep/sim/explore/readings"
+	"lockstep/sim/monitor"
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 )
@@ -258,7 +259,7 @@ func (r *Result) lacking(c trace.Code) (but []string) {
 	switch {
 	case r.Vacuity.Unextended:
 		but = append(but, "the lock's Extend was never called")
-	case c == trace.GAP && !r.Vacuity.Extended:
+	case monitor.OfExtensions(c) && !r.Vacuity.Extended:
 		but = append(but, "no lease was extended")
 	}
 	if !r.Vacuity.Reacquired {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lockstep/sim/explore/space"
+	"lockstep/sim/monitor"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
 )
@@ -129,8 +130,8 @@ func (s *search) elsewhen(ctx context.Context, model brief, workers int, more <-
 // millisecond longer than that between the two instants. Whoever acts too early by as much meets with a lease that ends so much later.
 func (s *search) touching(ctx context.Context, r *Result) (codes trace.Verdict, err error) {
 	var held trace.Verdict
-	for _, c := range []trace.Code{trace.DG, trace.FR} { // the only rules that ask whether a lease is live
-		if r.Holds(c) {
+	for _, c := range r.Bounds.Sought() {
+		if r.Holds(c) && monitor.Unneeded(trace.SetOf(c))&monitor.Leases == 0 {
 			held = append(held, c)
 		}
 	}

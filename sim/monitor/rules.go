@@ -31,6 +31,10 @@ type Rule struct {
 	Elsewhere string
 	// OfOwners is set if the search can't tell it without knowing whose the lock's record is.
 	OfOwners bool
+	// Without has the facts that the rule does without. A search that looks for no other may drop them, or
+	// leave out what only they can show: a fact that a rule reads after all would hide violations. Leave it
+	// out, and nothing is.
+	Without FactSet
 	// NotSearched is the reason why the exhaustive search omits the rule, if it does.
 	NotSearched string
 
@@ -49,24 +53,55 @@ const (
 	Undisturbed                       // its reading isn't outdated, no other client's is up to date, and none has touched the resource with a newer grant
 )
 
+// FactSet is a set of kinds of facts.
+type FactSet uint8
+
+// The kinds of facts.
+const (
+	Ranks      FactSet = 1 << iota // the order of grants, and who has touched the resource: Granter, Asked, Touched, Reading
+	Extensions                     // Extension and Lost
+	Leases                         // whether a lease is live
+)
+
+// Unneeded returns the facts that the rules of all the codes do without.
+func Unneeded(codes trace.CodeSet) FactSet {
+	facts := Ranks | Extensions | Leases
+	for i := range Rules {
+		if codes.Has(Rules[i].Code) {
+			facts &= Rules[i].Without
+		}
+	}
+	return facts
+}
+
+// OfExtensions reports whether nothing but a successful extension can break a code's rule.
+func OfExtensions(code trace.Code) bool {
+	for i := range Rules {
+		if r := &Rules[i]; r.Code == code {
+			return len(r.On) == 1 && r.On[0] == trace.KindExtended
+		}
+	}
+	return false
+}
+
 // Rules has a rule for each violation, worst first.
 var Rules = [...]Rule{
-	{Code: trace.SW, Text: staleWriteText, Tests: []string{"TestStaleWrite", "TestGrantsKeepTheirOrder", "TestLostUpdate", "TestFailOpenHarmsOnlyWhoIsInside", "TestCacheGoesBack"},
+	{Code: trace.SW, Text: staleWriteText, Tests: []string{"TestStaleWrite", "TestGrantsKeepTheirOrder", "TestLostUpdate", "TestFailOpenHarmsOnlyWhoIsInside", "TestCacheGoesBack"}, Without: Extensions | Leases,
 		On: []trace.Kind{trace.KindWrite}, Broken: staleWrite, Spared: Undisturbed, prove: (*Monitor).proveStaleWrite},
-	{Code: trace.DG, Text: doubleGrantText, Tests: []string{"TestDoubleGrant", "TestDoubleGrantByExtension", "TestGrantAtTheDeadline"},
+	{Code: trace.DG, Text: doubleGrantText, Tests: []string{"TestDoubleGrant", "TestDoubleGrantByExtension", "TestGrantAtTheDeadline"}, Without: Ranks | Extensions,
 		On: []trace.Kind{trace.KindGranted, trace.KindExtended}, Broken: doubleGrant, prove: (*Monitor).proveDoubleGrant},
-	{Code: trace.OV, Text: overlapText, Tests: []string{"TestOverlap", "TestOverlapOfAPausedHolder"},
+	{Code: trace.OV, Text: overlapText, Tests: []string{"TestOverlap", "TestOverlapOfAPausedHolder"}, Without: Ranks | Extensions | Leases,
 		On: []trace.Kind{trace.KindEnter}, Broken: overlap, Spared: Alone, prove: (*Monitor).proveOverlap},
-	{Code: trace.FR, Text: foreignReleaseText, Tests: []string{"TestForeignRelease", "TestForeignReleaseByToys", "TestTakeover", "TestEqualValueIsAnotherOwner", "TestCountersStayTheirCreators"}, OfOwners: true,
+	{Code: trace.FR, Text: foreignReleaseText, Tests: []string{"TestForeignRelease", "TestForeignReleaseByToys", "TestTakeover", "TestEqualValueIsAnotherOwner", "TestCountersStayTheirCreators"}, OfOwners: true, Without: Ranks | Extensions,
 		On: []trace.Kind{trace.KindExecute}, Broken: foreignRelease, prove: (*Monitor).proveForeignRelease},
-	{Code: trace.PD, Text: deadlockText, Tests: []string{"TestDeadlock", "TestNoDeadlock", "TestStampOfAFastClock", "TestLateOrphan"}, OfOwners: true,
+	{Code: trace.PD, Text: deadlockText, Tests: []string{"TestDeadlock", "TestNoDeadlock", "TestStampOfAFastClock", "TestLateOrphan"}, OfOwners: true, Without: Ranks | Extensions | Leases,
 		Elsewhere: "it is about the future: a further client asks at the end, by Monitor.NeverGranted in the engine and space.Explorer.DeadlockedIn in the search"},
-	{Code: trace.LV, Text: livelockText, Tests: []string{"TestLivelock", "TestNoLivelock", "TestLivelocks", "TestLivelocksAtRandom", "TestLivelocksOfTheCatalogue"},
+	{Code: trace.LV, Text: livelockText, Tests: []string{"TestLivelock", "TestNoLivelock", "TestLivelocks", "TestLivelocksAtRandom", "TestLivelocksOfTheCatalogue"}, Without: Ranks | Extensions | Leases,
 		Elsewhere:   "it is about the future: Monitor.livelock finds a situation that comes round again",
 		NotSearched: "no schedule of a search shows it; if it is asked to, the search reads it off the graph of all its situations, when that has closed"},
-	{Code: trace.GAP, Text: brokenContinuityText, Tests: []string{"TestBrokenContinuity", "TestGapIsOfThisLease", "TestGapWhileTheReplyIsOnItsWay"}, OfOwners: true,
+	{Code: trace.GAP, Text: brokenContinuityText, Tests: []string{"TestBrokenContinuity", "TestGapIsOfThisLease", "TestGapWhileTheReplyIsOnItsWay"}, OfOwners: true, Without: Ranks | Leases,
 		On: []trace.Kind{trace.KindExtended}, Broken: brokenContinuity, prove: (*Monitor).proveBrokenContinuity},
-	{Code: trace.FN, Text: falseRefusalText, Tests: []string{"TestFalseRefusal", "TestFalseRefusalNeedsAQuorum"}, OfOwners: true,
+	{Code: trace.FN, Text: falseRefusalText, Tests: []string{"TestFalseRefusal", "TestFalseRefusalNeedsAQuorum"}, OfOwners: true, Without: Ranks | Extensions | Leases,
 		On: []trace.Kind{trace.KindRefused, trace.KindFailed}, Broken: falseRefusal, Spared: Unowned, prove: (*Monitor).proveFalseRefusal},
 	{Code: trace.UA, Text: unavailabilityText, Tests: []string{"TestUnavailability", "TestHeldIsNotUnavailable"},
 		Elsewhere:   "it is about the future: a further client asks at the end, and Monitor.NeverGranted counts the servers that are up",

@@ -23,6 +23,7 @@ import (
 	"lockstep/sim/explore"
 	"lockstep/sim/explore/locktest/outside"
 	"lockstep/sim/explore/report"
+	"lockstep/sim/monitor"
 	"lockstep/sim/process"
 	"lockstep/sim/solo"
 	"lockstep/sim/trace"
@@ -48,8 +49,10 @@ func Defaults(s strategies.Strategy) explore.Bounds {
 
 func codes(s strategies.Strategy, extended bool) trace.Verdict {
 	v := trace.Verdict{trace.DG, trace.FR, trace.PD}
-	if extended {
-		v = append(v, trace.GAP)
+	for _, c := range monitor.Searched() {
+		if extended && monitor.OfExtensions(c) {
+			v = append(v, c)
+		}
 	}
 	if s.Fences {
 		v = append(v, trace.SW)

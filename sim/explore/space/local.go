@@ -40,7 +40,7 @@ type habits struct {
 	checks   bool                                       // likewise
 	extend   bool                                       // likewise
 	needs    *behaviour.Needs                           // of clients, or nil if nothing is known of them
-	drops    Codes                                      // that aren't sought, so that facts which only they need are dropped; in a search without bounds
+	drops    monitor.FactSet                            // that nothing sought needs; in a search without bounds
 	goesOn   bool                                       // monotonic clocks go on from one cycle to the next
 	eachStep bool                                       // see Model.StepByStep
 	early    bool                                       // waits end at any time: see Model.WakeEarly

@@ -106,12 +106,12 @@ func (m *Model) Know(clients bool) {
 	}
 }
 
-// drops is the set of the codes that a search without bounds doesn't look for.
-func (m *Model) drops() Codes {
+// drops has the facts that a search without bounds does without.
+func (m *Model) drops() monitor.FactSet {
 	if !m.Bounds.Endless() {
 		return 0
 	}
-	return Searched &^ m.Bounds.CodeSet()
+	return monitor.Unneeded(m.Bounds.CodeSet())
 }
 
 // drop clears what no longer matters of a client, as far as that is known.
@@ -137,12 +137,12 @@ func (l *local) drop(h *behaviour.History) {
 	}
 }
 
-// drop clears the facts that are needed for nothing but the given codes.
-func (c *client) drop(unsought Codes) {
-	if unsought.Has(trace.SW) {
+// drop clears facts that are needed for nothing. Whether its lease is live decides what a client does, too.
+func (c *client) drop(unneeded monitor.FactSet) {
+	if unneeded&monitor.Ranks != 0 {
 		c.Granter, c.Asked, c.Touched, c.Reading = 0, 0, 0, monitor.Unread
 	}
-	if unsought.Has(trace.GAP) {
+	if unneeded&monitor.Extensions != 0 {
 		c.Extension, c.Lost = monitor.NoExtension, false
 	}
 }
