@@ -16,6 +16,7 @@ import (
 	"lockstep/scenarios"
 	"lockstep/sim/monitor"
 	"lockstep/sim/trace"
+	"lockstep/sim/verify"
 	"lockstep/strategies"
 	"lockstep/tui"
 	"lockstep/tui/draw"
@@ -151,6 +152,8 @@ func generate(what string) (string, error) {
 		return workTable()
 	case "scale":
 		return scaleTable(rest)
+	case "deeds":
+		return deedTable(), nil
 	case "fidelity":
 		return fidelity(rest)
 	}
@@ -206,6 +209,18 @@ func ruleSections() string {
 			b.WriteString("\n")
 		}
 		fmt.Fprintf(&b, "### %s\n\n%s\n\n%s\n", r.Code, r.Text, strings.Join(draw.Wrap("Tests: `"+strings.Join(r.Tests, "`, `")+"`.", 120), "\n"))
+	}
+	return b.String()
+}
+
+// deedTable has the faults that are one command at a real server.
+func deedTable() string {
+	var b strings.Builder
+	b.WriteString("| in the run | on the real server |\n| --- | --- |\n")
+	for k := range trace.Kind(trace.Kinds) {
+		if words := verify.Deed(k); words != nil {
+			fmt.Fprintf(&b, "| a server: %s | `%s` |\n", k.Means(), strings.Join(words, " "))
+		}
 	}
 	return b.String()
 }

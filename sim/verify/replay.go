@@ -268,6 +268,15 @@ var deeds = map[trace.Kind]func(lock string, changed []string) []string{
 	trace.KindStray: func(lock string, _ []string) []string { return []string{"RPUSH", lock, "job"} },
 }
 
+// Deed returns the words of the command that events of a kind are at a real server, with key for the lock's key and keys for those that the event
+// changes, or none.
+func Deed(k trace.Kind) []string {
+	if command, known := deeds[k]; known {
+		return command("key", []string{"keys"})
+	}
+	return nil
+}
+
 // deed returns the command that an event is at a real server, where place tells the name of a key. It fails if it is
 // none.
 func deed(t *trace.Trace, e *trace.Event, place func(key string) string) ([]string, error) {
