@@ -32,7 +32,9 @@ func (h host) Announced(t *process.Thread) (goOn bool) {
 			goOn = false
 		}
 	}()
-	h.stepped(h.thread(t))
+	h.announce(h.thread(t))
+	h.settle() // and not by a function that does both: each call under the others that a command's answer returns through takes time
+	h.proceed()
 	return h.turn != nil && h.turn.Thread == t
 }
 
@@ -55,7 +57,8 @@ func (h host) Started(t *process.Thread) {
 // Ended goes on after a thread's last step.
 func (h host) Ended(t *process.Thread) {
 	h.rouse(h.thread(t).client)
-	h.stepped(h.thread(t))
+	h.settle()
+	h.proceed()
 }
 
 // Tell emits an event that client code reports.

@@ -229,31 +229,46 @@ func (w *World) serve(c *conn) {
 		case c.ended:
 			w.refuse(next, connectionEnded)
 		default:
-			w.execute(next, c.peerOf(w.nodes[next.node]))
+			n := w.nodes[next.node]
+			p := c.peerOf(n)
+			if args := w.admits(n, p, next); args != nil { // as execute, without a call of it
+				reply, changes := n.Execute(w.now, p, args)
+				w.carriedOut(n, p, next, reply, changes)
+			}
 		}
 	}
 }
 
-// execute is the first half of a request: the node executes the command, unless the
-// connection is gone. All connections of a server end when it goes down, and the server
-// started after it doesn't execute requests that were in flight.
+// execute is the first half of a request: the node executes the command, if it is admitted.
 func (w *World) execute(m *message, p *redis.Peer) {
 	n := w.nodes[m.node]
+	if args := w.admits(n, p, m); args != nil {
+		reply, changes := n.Execute(w.now, p, args)
+		w.carriedOut(n, p, m, reply, changes)
+	}
+}
+
+// admits returns the command that a node executes for a request, or nil if it refuses it, because the
+// connection is gone, or keeps it waiting. All connections of a server end when it goes down, and the server
+// started after it doesn't execute requests that were in flight.
+func (w *World) admits(n *redis.Node, p *redis.Peer, m *message) (args []string) {
 	switch {
 	case !n.Up:
 		w.refuse(m, "")
-		return
+		return nil
 	case p == nil || m.epoch != n.Epoch && !m.copy:
 		w.refuse(m, connectionEnded)
-		return
+		return nil
 	case w.waits(n, p, m):
-		return
+		return nil
+	case p.Queues && isWait(m.args):
+		return w.queuedWait(n)
 	}
-	args := m.args
-	if p.Queues && isWait(args) {
-		args = w.queuedWait(n)
-	}
-	reply, changes := n.Execute(w.now, p, args)
+	return m.args
+}
+
+// carriedOut goes on after a node has executed a request.
+func (w *World) carriedOut(n *redis.Node, p *redis.Peer, m *message, reply []byte, changes []trace.Change) {
 	if n.Blocked() {
 		w.block(m, p)
 		return

@@ -106,16 +106,6 @@ func (w *World) proceed() {
 	}
 }
 
-// stepped ends a thread's step, after which the thread has announced its next operation or
-// is over.
-func (w *World) stepped(t *thread) {
-	if !t.Over {
-		w.announce(t)
-	}
-	w.settle()
-	w.proceed()
-}
-
 // Ready reports whether any of the clients could act at this very instant.
 func (w *World) Ready(who Set) bool { return w.pick(who) != nil }
 
@@ -311,7 +301,12 @@ func (w *World) settle() {
 			}
 		}
 		if len(w.timers.items) > 0 && w.timers.items[0].at <= w.now {
-			if t := w.timers.pop(); w.alive(&t) {
+			switch t := w.timers.pop(); {
+			case !w.alive(&t):
+			case t.kind == timerRequest && !t.msg.copy: // without a function of its own, as in Announced
+				t.msg.here = true
+				w.serve(t.msg.conn)
+			default:
 				w.fire(&t)
 			}
 			continue
@@ -356,13 +351,8 @@ func (w *World) fire(t *timer) {
 		if w.state.Clients[t.cl.Index].Lease.Live {
 			w.emitOf(t.cl, trace.Event{Kind: trace.KindLapse})
 		}
-	case timerRequest:
-		if t.msg.copy {
-			w.executeCopy(t.msg)
-			return
-		}
-		t.msg.here = true // no function of its own: each call under the others that a command's answer returns through takes time
-		w.serve(t.msg.conn)
+	case timerRequest: // of a copy: see settle
+		w.executeCopy(t.msg)
 	case timerReplicate:
 		w.replicate(t.copy)
 	case timerAck:
