@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -136,7 +138,9 @@ func (x *exploration) run(cmd *cobra.Command, strategy string) error {
 	ctx, interrupted, done := x.context(cmd.Context())
 	defer done()
 	p := newProgress(cmd.ErrOrStderr())
-	opt.Progress = p.show
+	look, usual := collectSeldom(opt.Memory)
+	defer usual()
+	opt.Progress = func(at explore.Progress) { look(at); p.show(at) }
 	start := time.Now()
 	r, err := explore.Run(ctx, b, opt)
 	took := time.Since(start)
@@ -163,6 +167,21 @@ func (x *exploration) run(cmd *cobra.Command, strategy string) error {
 		return err
 	}
 	return x.status(r, interrupted())
+}
+
+// collectSeldom has garbage collected when the heap is five times what is alive, and not twice: nearly all that a search makes stays. It does so
+// as long as look sees the states take a small part of the memory that there is. GOGC in the environment has its way.
+func collectSeldom(memory int64) (look func(explore.Progress), usual func()) {
+	if os.Getenv("GOGC") != "" {
+		return func(explore.Progress) {}, func() {}
+	}
+	const unlimited = 4 << 30
+	most, percent := cmp.Or(memory, unlimited)/16, debug.SetGCPercent(400)
+	return func(at explore.Progress) {
+		if int64(at.Bytes) > most {
+			debug.SetGCPercent(percent)
+		}
+	}, func() { debug.SetGCPercent(percent) }
 }
 
 // context ends with the first Ctrl-C, or when the time is up. The second Ctrl-C
