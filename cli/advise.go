@@ -29,7 +29,7 @@ the use forbids and what can happen to it. All locks are run through that, and t
 simplest of those that show nothing forbidden is recommended. Without an answer to some
 question there is a line for each combination of answers.`,
 		Example: `  lockstep advise
-  lockstep advise --for correctness --token yes --servers one`,
+  lockstep advise --for correctness --token no --servers one`,
 		Args: flagged,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var open []advice.Answers

@@ -218,7 +218,7 @@ func elsewhere(all []moved) (text string) {
 	if text == "" {
 		return ""
 	}
-	return "  for your information, these questions are asked elsewhere than they stand (beside those for holders and record, which come before the step that decides them), as the screen there would tell their answers:\n" + text
+	return "  for your information, nothing to do: these questions are asked on another slide than their lines say, where the screen doesn't tell the answer yet (one for holders or record always comes before the step that decides it):\n" + text
 }
 
 // saying is something that is said of locks.

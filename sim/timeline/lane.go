@@ -208,7 +208,7 @@ func (t *Timeline) BeliefTexts(b Bar, from, to int) []string {
 	switch {
 	case !t.thinks(b.Client, from, to):
 	case t.had(b.Client, from, to):
-		texts = []string{name + " held it, then only thinks so", name + " held it, thinks so", name + " held it", name}
+		texts = []string{name + " held it, then only thinks so", name + " held it, thinks so", name}
 	default:
 		texts = []string{name + " thinks it holds the lock", name + " thinks it holds", name + " thinks so", name}
 	}

@@ -14,7 +14,7 @@ import (
 
 // whole are the words of a lane, none of them cut or with a foreign sign inside.
 var whole = regexp.MustCompile(`^((paused|held up)( inside( for [\dmhs.]+)?|( for)? [\dmhs.]+( inside)?)?|hangs( for good)?|ended by an exception|failed|crashed|wants it|down|no majority|` +
-	`\w+ ((holds( the lock)?|thinks so|held it(, (then only thinks so|thinks so))?|thinks it holds( the lock)?)(, fence \d+)?|has enough nodes)|\w+, fence \d+|lease over, unseen|over, unseen|\S+=[\w?]+(, (expires [\dmhsy.]+|no expiry))?|` +
+	`\w+ ((holds( the lock)?|thinks so|held it, (then only thinks so|thinks so)|thinks it holds( the lock)?)(, fence \d+)?|has enough nodes)|\w+, fence \d+|lease over, unseen|over, unseen|\S+=[\w?]+(, (expires [\dmhsy.]+|no expiry))?|` +
 	`([A-Z]+ )?under way(, paused( for)? [\dmhs.]+)?|tests whether the lock can still be had|[A-Z]{2,3}( [A-Z]{2,3})*|[\w?]+|\d+ (client|row)s? left out: .*)$`)
 
 // cutWord is a word of which marks have left some letters; names of clients and counts of believers are words, too.

@@ -104,11 +104,10 @@ func Holders(r *timeline.Timeline, pos int, s *trace.State, width int) (draw.Lin
 		if draw.Width(said) <= room {
 			return said
 		}
-		short := brieflyCounted(said, func(short string) bool { return draw.Width(short) <= room })
-		if draw.Width(short) <= room {
-			return short
+		said := brieflyCounted(said, func(short string) bool { return draw.Width(short) <= room })
+		if draw.Width(said) <= room {
+			return said
 		}
-		said := short
 		const claim = " believe they hold it"
 		who, over, many := strings.Cut(said, claim)
 		if !many {
@@ -122,7 +121,8 @@ func Holders(r *timeline.Timeline, pos int, s *trace.State, width int) (draw.Lin
 		return fmt.Sprintf("%d%s.", s.Believers(), claim)
 	}
 	if bad := failures(fresh); len(bad) > 0 {
-		name, happened := " !! "+shout(bad)+" !!  ", ""
+		name := " !! " + shout(bad) + " !!  "
+		happened := meeting(&bad[0], width-draw.Width(name))
 		if agreed(r, s) || bad[0].Code.Harm() == trace.Damages { // who believes what is in the rows; the damage is to be said
 			happened = happening(&bad[0], width-draw.Width(name))
 		}
@@ -156,6 +156,11 @@ func Holders(r *timeline.Timeline, pos int, s *trace.State, width int) (draw.Lin
 		l = soFar(brieflyCounted(said, func(short string) bool { return soFar(short, all, r.Ended(pos), width).Width() <= width }), all, r.Ended(pos), width)
 	}
 	return l, draw.Plain
+}
+
+// meeting says who meets whom inside, if that has room: an overlap isn't about beliefs.
+func meeting(b *timeline.Breach, room int) string {
+	return draw.Either(b.Code == trace.OV && draw.Width(b.Text+".") <= room, b.Text+".", "")
 }
 
 // happening says what has broken a property, in so many columns if that is possible: the cause is told below.
