@@ -91,6 +91,7 @@ func (a *screens) open(msg screen.OpenMsg) (screen.Screen, error) {
 		if a.decide == nil {
 			a.decide = decide.New(a.App)
 		}
+		a.decide.Reopened()
 		return a.decide, nil
 	case screen.PlayMsg:
 		return player.Open(a.App, msg), nil

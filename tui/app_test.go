@@ -144,6 +144,16 @@ func TestWaysThroughTheRooms(t *testing.T) {
 	}
 }
 
+// The advice that nobody has answered yet begins with its first question, however it was left; answers stay, and the cursor with them.
+func TestAdviceBeginsAtItsFirstQuestion(t *testing.T) {
+	a := openApp(t, 80, 24, tuitest.PlainTheme(false), tuitest.Handmade)
+	for _, step := range []struct{ keys, want string }{{"4 down", "▸ ? What you protect"}, {"esc 4", "▸ ? Two holders"}, {"2", "▸ ? What you protect"}, {"esc 4", "▸ ? What you protect"}} {
+		if a.Press(step.keys); !strings.Contains(a.View(), step.want) {
+			t.Errorf("after %s there is no %q:\n%s", step.keys, step.want, a.View())
+		}
+	}
+}
+
 // The list of levels looks the same wherever it was opened, so its footer says where esc leads from a game.
 func TestLevelsSayWhereEscLeads(t *testing.T) {
 	a := openApp(t, 80, 24, tuitest.PlainTheme(false), tuitest.Handmade)

@@ -142,11 +142,14 @@ func (t *Timeline) weigh() {
 		e := &t.Events[i]
 		wait, aside := e.At-t.When(i), t.aside(i)
 		t.weights[i] = weight{need: t.need(i, aside), aside: aside, wait: doublings(wait, t.TTL), slack: t.slack(e)}
-		if wait >= max(t.TTL/4, 10*time.Millisecond) {
+		if t.Long(wait) {
 			t.Gaps = append(t.Gaps, Gap{i, wait, t.weights[i].wait == endless*Unit})
 		}
 	}
 }
+
+// Long reports whether a wait is drawn much shorter than it is.
+func (t *Timeline) Long(wait time.Duration) bool { return wait >= max(t.TTL/4, 10*time.Millisecond) }
 
 // Gap is a wait that the axis labels, because it is drawn much shorter than it is. It lies
 // between the position Pos and the one after it.

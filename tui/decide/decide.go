@@ -45,6 +45,13 @@ type Decide struct {
 // New has no question answered: an answer that nobody gave would be read as a recommendation for everybody.
 func New(app *screen.App) *Decide { return &Decide{App: app, led: map[advice.Answers]lead{}} }
 
+// Reopened puts the cursor on the first question, if the reader has answered none.
+func (d *Decide) Reopened() {
+	if d.given == ([questions]bool{}) {
+		d.at = 0
+	}
+}
+
 // Start has the runs made that the answers are about, before all others.
 func (d *Decide) Start() tea.Cmd {
 	wanted := map[int]bool{}

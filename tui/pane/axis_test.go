@@ -177,6 +177,27 @@ func TestFogHidesTheFuture(t *testing.T) {
 	}
 }
 
+// A wait that is under way is marked as not to scale up to the cursor, as it is when the next event has ended it.
+func TestWaitUnderWayIsMarked(t *testing.T) {
+	th, marked := tuitest.PlainTheme(false), 0
+	r := timeline.New(tuitest.PauseTrace())
+	a := newAxis(r, 120-LabelWidth, 0)
+	for _, g := range a.gaps {
+		c := draw.NewCanvas(120, 20, th.More)
+		now := r.When(g.Pos) + g.Length - 1
+		DrawTimeline(c, draw.Rect(0, 0, 120, 20), Scene{Timeline: r, Pos: g.Pos, Now: now, Axis: a, Column: g.to, All: a.Width(), Lanes: PlanLanes(r, g.Pos, 20-AxisRows), Theme: th})
+		for x := g.from + 1; x < g.to; x++ {
+			if got := c.Char(LabelWidth+x, 1); got != th.Gap {
+				t.Errorf("position %d, column %d: %q in the middle of a wait of %s", g.Pos, x, got, g.Length)
+			}
+			marked++
+		}
+	}
+	if marked == 0 {
+		t.Error("the run has no wait")
+	}
+}
+
 // drawnAt draws a run at a position, whole, in a window so wide, and gives the rows as text.
 func drawnAt(r *timeline.Timeline, pos, width int, th *draw.Theme) (Drawn, []string) {
 	const height = 20

@@ -668,6 +668,9 @@ func (tl *plot) drawAxis() {
 		}
 		tl.drawGap(g, times)
 	}
+	if tl.Long(tl.Now - tl.When(tl.Pos)) { // since the last event
+		tl.markGap(tl.Axis.Cols[tl.Pos]+1-tl.offset, tl.until-1)
+	}
 	tl.c.Put(tl.x0+tl.until, y+1, t.Here, draw.Here)
 }
 
@@ -675,10 +678,7 @@ func (tl *plot) drawAxis() {
 // reader would subtract them and find another length.
 func (tl *plot) drawGap(g gap, times []timeLabel) {
 	from, to := g.from+1-tl.offset, g.to-1-tl.offset
-	for x := max(from, 0); x <= min(to, tl.width-1); x++ {
-		tl.c.Put(tl.x0+x, tl.y0+1, tl.Theme.Gap, draw.Dim)
-		tl.frame[tl.Theme.Gap] = true
-	}
+	tl.markGap(from, to)
 	if from < 0 || to >= tl.width {
 		return
 	}
@@ -698,6 +698,14 @@ func (tl *plot) drawGap(g gap, times []timeLabel) {
 		tl.c.Put(tl.x0+(from+to)/2, tl.y0+1, tl.Theme.Chasm, draw.Dim)
 	}
 	tl.frame[tl.Theme.Chasm] = tl.frame[tl.Theme.Chasm] || g.Endless
+}
+
+// markGap marks some columns of the ruler, as far as they are seen.
+func (tl *plot) markGap(from, to int) {
+	for x := max(from, 0); x <= min(to, tl.width-1); x++ {
+		tl.c.Put(tl.x0+x, tl.y0+1, tl.Theme.Gap, draw.Dim)
+		tl.frame[tl.Theme.Gap] = true
+	}
 }
 
 // timeLabel is an instant that is written above a column of the plot.
