@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"lockstep/scenarios"
-	"lockstep/sim/suggest"
 	"lockstep/sim/timeline"
 	"lockstep/sim/trace"
 )
@@ -161,7 +160,7 @@ func compared(all []passage, listed Listed) (text string) {
 		if len(lines) < 2 || !listed.adds(first.where, under) {
 			continue
 		}
-		text += fmt.Sprintf("    %s: %q (for the word %q)\n", first.where, suggest.Clip(first.words), first.word)
+		text += fmt.Sprintf("    %s: %q (for the word %q)\n", first.where, strings.Join(strings.Fields(first.words), " "), first.word)
 		for j := range lines {
 			text += fmt.Sprintf("      %s: %s\n", locks[j], lines[j])
 		}
