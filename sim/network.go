@@ -193,7 +193,10 @@ func (w *World) drop(m *message, reply bool) {
 // executeCopy executes a request that a library has sent again.
 func (w *World) executeCopy(m *message) {
 	p := redis.NewPeer(w.nodes[m.node]) // on another connection
-	w.execute(m, p)
+	if args := w.admits(p.Node, p, m); args != nil {
+		reply, changes := p.Node.Execute(w.now, p, args)
+		w.carriedOut(p.Node, p, m, reply, changes)
+	}
 	p.Node.Leave(p) // which nobody listens to
 }
 
@@ -231,20 +234,11 @@ func (w *World) serve(c *conn) {
 		default:
 			n := w.nodes[next.node]
 			p := c.peerOf(n)
-			if args := w.admits(n, p, next); args != nil { // as execute, without a call of it
+			if args := w.admits(n, p, next); args != nil { // without a function of its own, as in Announced
 				reply, changes := n.Execute(w.now, p, args)
 				w.carriedOut(n, p, next, reply, changes)
 			}
 		}
-	}
-}
-
-// execute is the first half of a request: the node executes the command, if it is admitted.
-func (w *World) execute(m *message, p *redis.Peer) {
-	n := w.nodes[m.node]
-	if args := w.admits(n, p, m); args != nil {
-		reply, changes := n.Execute(w.now, p, args)
-		w.carriedOut(n, p, m, reply, changes)
 	}
 }
 

@@ -248,7 +248,7 @@ func (t *timer) subject() string {
 const heldBack = "the schedule doesn't let it act yet"
 
 // Scripted says of the run, until the next Reset, that a script decides who acts, and that its clients are paused in its story
-// only by a [Pause].
+// only by a [fault.Pause].
 func (w *World) Scripted() { w.holds = trace.HeldByScript }
 
 // advance moves time on, before the world settles at that instant. A client that could act and
@@ -364,7 +364,7 @@ func (w *World) fire(t *timer) {
 	}
 }
 
-// Frozen reports whether the client is paused by a [Pause], and so until a [Resume].
+// Frozen reports whether the client is paused by a [fault.Pause], and so until a [fault.Resume].
 func (w *World) Frozen(client int) bool { return w.clients[client].frozen }
 
 // Stop ends all threads, so that an abandoned run holds no goroutine. The world

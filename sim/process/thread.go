@@ -140,14 +140,7 @@ func (t *Thread) do(o Op) *Op {
 		}
 	}
 	t.Op = o
-	rt.current = nil // from here on as announce, without a call of it
-	if !rt.host.Announced(t) && !t.yield(struct{}{}) {
-		t.dead = true
-		runtime.Goexit()
-	}
-	rt.current = t
-	rt.enter(t.Client)
-	return &t.Op
+	return t.announce()
 }
 
 // announce stops the thread until the host has performed its operation.

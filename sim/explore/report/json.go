@@ -9,7 +9,7 @@ import (
 
 type jsonResult struct {
 	Strategy    string                 `json:"strategy"`
-	Bounds      jsonBounds             `json:"bounds"`
+	Bounds      any                    `json:"bounds"`
 	Answer      string                 `json:"answer"`  // the least favourable of the verdicts', in the words of [explore.Answer.Apart] if something is lacking
 	Summary     string                 `json:"summary"` // the answer in one clause, with all that takes away from it
 	Complete    bool                   `json:"complete"`
@@ -94,7 +94,7 @@ type jsonNear struct {
 // JSON returns a value that encoding/json writes as the result of a search, which took so long.
 func JSON(r *explore.Result, took time.Duration) any {
 	lacks := slices.ContainsFunc(r.Findings(), func(f explore.Finding) bool { return len(f.But) > 0 })
-	j := jsonResult{Strategy: r.Bounds.Strategy.Name, Bounds: boundsAsJSON(&r.Bounds), Answer: r.Answer().Apart(lacks), Summary: r.Summary(), Complete: r.Complete,
+	j := jsonResult{Strategy: r.Bounds.Strategy.Name, Bounds: BoundsJSON(&r.Bounds), Answer: r.Answer().Apart(lacks), Summary: r.Summary(), Complete: r.Complete,
 		Closed: r.Closed, UnderWay: r.UnderWay, Why: r.Why, Depth: r.Depth, States: r.States, Transitions: r.Transitions, Commands: r.Commands, Seconds: took.Seconds(), Verdicts: map[string]jsonVerdict{},
 		Vacuity: jsonVacuity{r.Vacuity.Reacquired, r.Vacuity.Extended, []string{}},
 		Near:    jsonNear{r.Near.Refused, r.Near.Compared, r.Near.NotHeld, r.Near.Fenced}}
@@ -125,9 +125,7 @@ func JSON(r *explore.Result, took time.Duration) any {
 }
 
 // BoundsJSON returns the bounds of a search as [JSON] has them.
-func BoundsJSON(b *explore.Bounds) any { return boundsAsJSON(b) }
-
-func boundsAsJSON(b *explore.Bounds) jsonBounds {
+func BoundsJSON(b *explore.Bounds) any {
 	j := jsonBounds{Clients: b.Clients, Others: b.Others, Cycles: b.Cycles, Tries: max(1, b.Tries), Faults: map[string]uint8{}, Caller: b.Caller(),
 		Resource: b.Resource.String(), TTL: b.TTL.String(), Switches: b.Switches, Codes: b.Sought().Strings(), Stated: map[string]string{}}
 	for _, i := range Bounds(b) {
