@@ -49,29 +49,12 @@ func (s *search) lookElsewhere(ctx context.Context, workers int) *outlook {
 	return o
 }
 
-// lookAhead does so while it isn't known yet whether there are further instants, and so another round. Nearly always there
-// are none, and to find that out takes one worker, who helps when the least schedules are found. Where code must not run twice at the same time, it does nothing.
-func (s *search) lookAhead(ctx context.Context) {
-	if s.Timed() && !s.Bounds.Endless() && !s.Bounds.Remembers && s.opt.dir == nil {
-		s.ahead = s.lookElsewhere(ctx, max(1, s.workers()-1))
-	}
-}
-
-// giveUp ends what lookAhead has begun, if it has.
-func (s *search) giveUp() {
-	if s.ahead != nil {
-		s.ahead.stop()
-		<-s.ahead.ready
-		s.ahead = nil
-	}
-}
-
 // elsewhenBeside begins with elsewhen, if the search needs that and hasn't begun before, and goes on with it while the
 // least schedules are looked for. differs waits for the answer; done only for the end. Of a lock whose code must not run
 // twice at the same time, it has the answer before it returns.
 func (s *search) elsewhenBeside(ctx context.Context) (differs func() (string, error), done func()) {
 	if !s.oneTime {
-		s.giveUp()
+		s.ahead.end()
 		return func() (string, error) { return "", nil }, func() {}
 	}
 	o := s.ahead

@@ -252,7 +252,7 @@ func searchModel(ctx context.Context, m *space.Model, opt Options, v Vacuity) (*
 func (s *search) concludeBounded(ctx context.Context, r *Result, found space.Codes, opt Options) (*Result, error) {
 	differs, done := s.elsewhenBeside(ctx)
 	defer done()
-	err := conclude(ctx, s.Model, r, found, opt)
+	err := conclude(ctx, s.Model, r, found, opt, s.least)
 	if why, failed := differs(); failed != nil {
 		return nil, failed
 	} else if why != "" {
@@ -442,7 +442,7 @@ func runIn(ctx context.Context, b Bounds) ([]*Counterexample, error) {
 	var r Result
 	err := withModel(b, func(m *space.Model) error {
 		r = Result{}
-		return conclude(ctx, m, &r, b.CodeSet(), Options{})
+		return conclude(ctx, m, &r, b.CodeSet(), Options{}, nil)
 	})
 	return r.Violated, err
 }
@@ -452,33 +452,31 @@ func runIn(ctx context.Context, b Bounds) ([]*Counterexample, error) {
 const grace = 2 * time.Second
 
 // conclude finds the least schedules, and has the engine run them, together with some
-// random ones.
-func conclude(ctx context.Context, m *space.Model, r *Result, found space.Codes, opt Options) error {
+// random ones. It takes those that were found before the end of the last round, if they were.
+func conclude(ctx context.Context, m *space.Model, r *Result, found space.Codes, opt Options, before *leastBeside) error {
 	w, err := sim.New(m.Config)
 	if err != nil {
 		return err
 	}
 	defer w.Close() //nolint:errcheck // nothing is written
-	paths, err := findShortest(m, found, func() bool { return ctx.Err() != nil || opt.full() })
-	if err != nil && !unfit.IsUnlearned(err) {
-		return err
+	l := before.wait(found)
+	if l == nil {
+		l = findLeast(m, w, found, func() bool { return ctx.Err() != nil || opt.full() })
+	}
+	if l.search != nil && !unfit.IsUnlearned(l.search) {
+		return l.search
 	}
 	if err := m.Recheck(); err != nil { // first: nondeterminism would make the engine disagree
 		return err
 	}
-	for _, c := range trace.Codes {
-		path, any := paths[c]
-		if !any {
-			if found.Has(c) && r.Why == "" {
-				r.Complete, r.Why = false, fmt.Sprintf("the search for the least schedule with %s was cut off", c.Named())
-			}
-			continue
+	if l.engine != nil {
+		return l.engine
+	}
+	r.Violated = append(r.Violated, l.violated...)
+	for _, c := range found.Verdict() {
+		if r.Find(c) == nil && r.Why == "" {
+			r.Complete, r.Why = false, fmt.Sprintf("the search for the least schedule with %s was cut off", c.Named())
 		}
-		v, err := counterexample(m, w, c, path)
-		if err != nil {
-			return err
-		}
-		r.Violated = append(r.Violated, v)
 	}
 	for seed := range uint64(samples) {
 		if err := agree.Bounded(m, w, seed); err != nil && !unfit.IsUnlearned(err) {
@@ -486,6 +484,34 @@ func conclude(ctx context.Context, m *space.Model, r *Result, found space.Codes,
 		}
 	}
 	return nil
+}
+
+// leastFound are the least schedules of violations, worst first, with the errors of the search for them and of the
+// engine that has run them.
+type leastFound struct {
+	violated       []*Counterexample
+	search, engine error
+}
+
+// findLeast finds the least schedules in a model, and has the engine run them. It ends early, with what it has, when
+// stop reports true.
+func findLeast(m *space.Model, w *sim.World, found space.Codes, stop func() bool) *leastFound {
+	l := new(leastFound)
+	var paths map[trace.Code][]space.Choice
+	paths, l.search = findShortest(m, found, stop)
+	for _, c := range trace.Codes {
+		path, any := paths[c]
+		if !any {
+			continue
+		}
+		v, err := counterexample(m, w, c, path)
+		if err != nil {
+			l.engine = err
+			break
+		}
+		l.violated = append(l.violated, v)
+	}
+	return l
 }
 
 // samples is the number of random schedules of each search that the engine runs, too.

@@ -122,7 +122,7 @@ func TestCancelledLate(t *testing.T) {
 	r := &Result{Bounds: b, Complete: true, Found: trace.Verdict{trace.DG}}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := conclude(ctx, m, r, trace.SetOf(trace.DG), Options{}); err != nil {
+	if err := conclude(ctx, m, r, trace.SetOf(trace.DG), Options{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	incomplete(t, r, nil, "the search for the least schedule with a double grant was cut off")

@@ -61,10 +61,11 @@ type search struct {
 	before   level         // what another process has done
 	found    atomic.Uint32 // codes
 	stop     atomic.Bool
-	why      string   // the reason if it was stopped early
-	cut      bool     // it was stopped before all levels were searched
-	oneTime  bool     // all its schedules begin at one time, and nobody has looked yet whether others go the same way: see elsewhen
-	ahead    *outlook // what that comes to, if it was begun before the end of the last round
+	why      string       // the reason if it was stopped early
+	cut      bool         // it was stopped before all levels were searched
+	oneTime  bool         // all its schedules begin at one time, and nobody has looked yet whether others go the same way: see elsewhen
+	ahead    *outlook     // what that comes to, if it was begun before the end of the last round
+	least    *leastBeside // and the least schedules
 	mu       sync.Mutex
 	err      error
 	pool     []*space.Explorer // one for each worker
