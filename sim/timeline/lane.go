@@ -188,7 +188,10 @@ func (t *Timeline) Texts(b Bar, length string) (texts []string) {
 		if does != "" {
 			texts = append(texts, sent+", "+does+" for "+length, sent+", "+does+" "+length)
 		}
-		texts = append(texts, sent, "under way")
+		texts = append(texts, sent)
+		if does == "" { // the same cells may have said before what it does
+			texts = append(texts, "under way")
+		}
 	}
 	if b.Kind == PausedInside || b.Kind == HeldInside {
 		texts = append(texts, does+" inside for "+length, does+" "+length+" inside") // "inside 14.002s" reads like an instant

@@ -10,9 +10,9 @@ import (
 )
 
 // A client's row says that its request is under way as long as it is held up: whether the client waits for the reply or the
-// script lets it do nothing, which is a pause only besides; and not before, nor once it has arrived.
+// script lets it do nothing, which is a pause only besides, and all that is said where little has room; and not before, nor once it has arrived.
 func TestHeldRequestsAreUnderWay(t *testing.T) {
-	for timeout, want := range map[string]string{"30s": "[DEL under way under way]", "3s": "[DEL under way, paused for 7s DEL under way, paused 7s DEL under way under way paused for 7s paused 7s paused]"} {
+	for timeout, want := range map[string]string{"30s": "[DEL under way under way]", "3s": "[DEL under way, paused for 7s DEL under way, paused 7s DEL under way paused for 7s paused 7s paused]"} {
 		tl := runOf(t, "naive-del", "title: Own\nsetup:\n  clients: {A: {work: 2s}, B: }\n  timeout: "+timeout+"\nscript:\n  - {run: A, to: before release last}\n  - hold: A\n"+
 			"  - {run: A, for: 1ms}\n  - until: 12s\n  - {run: B, to: work}\n  - free: A\n  - run: all\n")
 		sent := slices.IndexFunc(tl.Events, func(e trace.Event) bool { return e.HeldUp() })

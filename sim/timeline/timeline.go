@@ -432,6 +432,21 @@ func refuses(k trace.Kind) bool {
 	return k == trace.KindReject || k == trace.KindReleaseFailed || k == trace.KindExtendFailed
 }
 
+// TurnedAway reports whether a client has just been refused the lock for the first time. It may try often, and so may the
+// probe, who comes to see whether anybody can have the lock.
+func (t *Timeline) TurnedAway(pos int) bool {
+	e := t.Event(pos)
+	if e == nil || e.Kind != trace.KindRefused || t.Probing(e) {
+		return false
+	}
+	for at := range pos {
+		if o := t.Event(at); o != nil && o.Kind == e.Kind && o.Client == e.Client {
+			return false
+		}
+	}
+	return true
+}
+
 // Proves reports whether the event is among those that prove a violation.
 func (t *Timeline) Proves(e *trace.Event) bool { return t.evidence[e.Seq] }
 

@@ -57,6 +57,15 @@ func (p *Player) fitting(width, rows int) told.Story {
 	return s
 }
 
+// tellRefusal tells that a client has just been told that it may not, or no longer; that it doesn't get the lock speaks neither for that nor against it.
+func (p *Player) tellRefusal(t *draw.Paragraphs) {
+	if text := p.Run.Refusal(p.Pos); text != "" {
+		t.Add(draw.Good, draw.Either(p.Run.Event(p.Pos).Kind == trace.KindReject, p.Theme.Reject, p.Theme.Fails)+" ", text)
+	} else if p.Run.TurnedAway(p.Pos) {
+		t.Add(draw.Plain, p.Theme.Refused+" ", p.Run.Clients[p.Run.Event(p.Pos).Client]+" is refused the lock: its Acquire has returned without it.")
+	}
+}
+
 // story is the narration with the evidence whole, or each event of it in one line; and with the choices of a question in a form.
 func (p *Player) story(width int, whole bool, form quiz.Form) told.Story {
 	t := draw.Paragraphs{Width: min(width, max(p.Measure, draw.Measure(width)))}
@@ -78,9 +87,7 @@ func (p *Player) story(width int, whole bool, form quiz.Form) told.Story {
 	s.Current = p.tellEvidence(&t, width-1, whole)
 	s.Evidence.To = len(t.Lines)
 	p.tellStop(&t)
-	if text := p.Run.Refusal(p.Pos); text != "" {
-		t.Add(draw.Good, draw.Either(p.Run.Event(p.Pos).Kind == trace.KindReject, p.Theme.Reject, p.Theme.Fails)+" ", text)
-	}
+	p.tellRefusal(&t)
 	if !early {
 		p.quiz.Judge(&t, p.Pos, p.teller(form, whole))
 	}

@@ -410,7 +410,7 @@ func (z *Quiz) Passed(pos int) *timeline.Question {
 	return nil
 }
 
-// Next is where one key goes on to, in every screen: to the next words, question, answer, violation or refusal (a client that is refused the lock is none: it may try often), in a
+// Next is where one key goes on to, in every screen: to the next words, question, answer, violation or refusal (that a client doesn't get the lock is one the first time), in a
 // room to the end of the story that the probe follows, and else to the end.
 func (z *Quiz) Next(pos int) int {
 	to := z.ToViolation(pos, z.run.NextChapter(pos))
@@ -418,6 +418,9 @@ func (z *Quiz) Next(pos int) int {
 		if !z.epilogue(at) {
 			to = at
 		}
+	}
+	if at := z.turnedAway(pos, to); at < to && !z.epilogue(at) {
+		to = at
 	}
 	if end := z.run.StoryEnd(); z.probed(end) && pos < end && end < to {
 		to = end
@@ -432,6 +435,17 @@ func (z *Quiz) Next(pos int) int {
 		}
 	}
 	return to
+}
+
+// turnedAway is the first position between two at which a client is refused the lock for the first time, or the later one. It is none while a question
+// is under way: who has the lock then may be its answer.
+func (z *Quiz) turnedAway(pos, before int) int {
+	for at := pos + 1; at < before; at++ {
+		if z.run.TurnedAway(at) && !slices.ContainsFunc(z.all, func(q timeline.Question) bool { return q.Pos <= at && at < q.Until }) {
+			return at
+		}
+	}
+	return before
 }
 
 // probed reports whether the probe shows a room a violation, after the end of the story, and the words that led to that end still stand there: what came of
@@ -511,7 +525,7 @@ func (z *Quiz) PreviousTold(pos int, class bool) (at int) {
 // whose answer a violation has shown before. Which questions are answered by then is an argument.
 func (z *Quiz) silent(pos int, class bool, answered func(*timeline.Question) bool) bool {
 	_, fresh := z.run.Breached(pos)
-	if pos == z.run.Last() || len(fresh) > 0 || z.begins(pos) || z.run.Refusal(pos) != "" || !slices.Contains(z.run.Chapters, pos) {
+	if pos == z.run.Last() || len(fresh) > 0 || z.begins(pos) || z.run.Refusal(pos) != "" || z.run.TurnedAway(pos) || !slices.Contains(z.run.Chapters, pos) {
 		return false
 	}
 	judged := slices.ContainsFunc(z.all, func(q timeline.Question) bool {
