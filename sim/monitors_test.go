@@ -298,6 +298,14 @@ func TestLostUpdate(t *testing.T) {
 		}
 	}
 
+	// It destroys all updates that were made since then, and not just the first.
+	h = newHand(t, "setpx-lua").holds("A", 10*sec).accesses("A", trace.KindRead).at(10*sec).expires().does("A", trace.KindLapse)
+	h.holds("B", 20*sec).accesses("B", trace.KindRead, trace.KindWrite).at(20*sec).expires().does("B", trace.KindLapse)
+	h.holds("C", 30*sec).accesses("C", trace.KindRead, trace.KindWrite, trace.KindWrite).accesses("A", trace.KindWrite)
+	if text := h.w.monitor.Violations()[0].Text; !strings.HasSuffix(text, ": B's and C's updates are lost") {
+		t.Errorf("two have written since A read, and it is said that %q", text)
+	}
+
 	// The newer holder's own read is older than the older one's last write.
 	h = newHand(t, "setpx-lua").holds("A", 10*sec).at(10*sec).expires().does("A", trace.KindLapse).holds("B", 20*sec)
 	h.accesses("B", trace.KindRead).accesses("A", trace.KindWrite).accesses("B", trace.KindWrite)

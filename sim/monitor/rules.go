@@ -227,19 +227,25 @@ func (m *Monitor) proveStaleWrite(e trace.Event, with Clients) {
 	m.report(e.At, trace.SW, fmt.Sprintf("%s overwrites what %s wrote since %s read: an update is lost", m.name(e.Client), m.name(lost.By.Client), m.name(e.Client)), read, lost.Seq, e.Seq)
 }
 
-// destroyed says whose update a write that comes too late overwrites: that of who was the first to write since the read that the written value
+// destroyed says whose updates a write that comes too late overwrites: those of all who have written since the read that the written value
 // is based on. It is empty where nobody has, or nothing was read.
 func (m *Monitor) destroyed(e trace.Event) string {
-	read, lost := false, ""
+	read, lost := false, []string(nil)
 	for _, t := range m.s.Store.Touches {
-		switch mine := t.By.Client == e.Client; {
+		switch mine, owner := t.By.Client == e.Client, m.name(t.By.Client)+"'s"; {
 		case mine && !t.Write && t.By.N == e.Acq:
-			read, lost = true, ""
-		case !mine && t.Write && read && lost == "":
-			lost = m.name(t.By.Client) + "'s update is lost"
+			read, lost = true, nil
+		case !mine && t.Write && read && !slices.Contains(lost, owner):
+			lost = append(lost, owner)
 		}
 	}
-	return lost
+	switch len(lost) {
+	case 0:
+		return ""
+	case 1:
+		return lost[0] + " update is lost"
+	}
+	return trace.List(lost) + " updates are lost"
 }
 
 // because joins what there is to say about a violation behind its colon.

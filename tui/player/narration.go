@@ -87,7 +87,10 @@ func (p *Player) story(width int, whole bool, form quiz.Form) told.Story {
 	s.Current = p.tellEvidence(&t, width-1, whole)
 	s.Evidence.To = len(t.Lines)
 	p.tellStop(&t)
-	p.tellRefusal(&t)
+	words, led := p.words(whole)
+	if !led {
+		p.tellRefusal(&t)
+	}
 	if !early {
 		p.quiz.Judge(&t, p.Pos, p.teller(form, whole))
 	}
@@ -100,18 +103,7 @@ func (p *Player) story(width int, whole bool, form quiz.Form) told.Story {
 	if whole {
 		p.tellAside(&t)
 	}
-	marked := ""
-	for _, n := range p.quiz.Told(p.Pos, p.forClass()) {
-		if p.Run.Past(&n, p.Pos) || p.Fresh && p.Run.Before(n.Seq) <= p.Before() {
-			continue // all of them have gone on since, or the stop before has told it
-		} else if !whole && !p.Scrolls && p.Run.Before(n.Seq) < p.Pos && len(p.shown()) > 0 {
-			continue // they have been read: what the clients think is to keep its rows where a property breaks
-		}
-		t.Gap()
-		was := marked
-		marked = p.Run.Marked(&n, p.Pos, p.Run.Now(p.Pos))
-		p.tellNote(&t, n, draw.Either(marked != was, marked, ""))
-	}
+	p.tellWords(&t, words, led)
 	if p.lesson != nil && p.Pos >= p.Run.Told() { // last, as it answers what the words above may ask
 		t.Gap()
 		s.Hint = p.tellNext(&t)
@@ -124,6 +116,38 @@ func (p *Player) story(width int, whole bool, form quiz.Form) told.Story {
 	}
 	s.Lines = t.Lines
 	return s
+}
+
+// words are the notes that are told at the cursor, and led reports whether one of them has led to the last event.
+func (p *Player) words(whole bool) (notes []trace.Note, led bool) {
+	for _, n := range p.quiz.Told(p.Pos, p.forClass()) {
+		before := p.Run.Before(n.Seq)
+		if p.Run.Past(&n, p.Pos) || p.Fresh && before <= p.Before() {
+			continue // all of them have gone on since, or the stop before has told it
+		} else if !whole && !p.Scrolls && before < p.Pos && len(p.shown()) > 0 {
+			continue // they have been read: what the clients think is to keep its rows where a property breaks
+		}
+		notes, led = append(notes, n), led || before < p.Pos
+	}
+	return notes, led
+}
+
+// tellWords tells notes, and between those that have led to the last event and those of what comes next what a client was refused in it.
+func (p *Player) tellWords(t *draw.Paragraphs, notes []trace.Note, refused bool) {
+	marked := ""
+	for _, n := range notes {
+		if refused && p.Run.Before(n.Seq) == p.Pos {
+			p.tellRefusal(t)
+			refused = false
+		}
+		t.Gap()
+		was := marked
+		marked = p.Run.Marked(&n, p.Pos, p.Run.Now(p.Pos))
+		p.tellNote(t, n, draw.Either(marked != was, marked, ""))
+	}
+	if refused {
+		p.tellRefusal(t)
+	}
 }
 
 // tellAside explains a number that the reader may stumble over, where nothing of more weight is told: a class has an author's story to follow.

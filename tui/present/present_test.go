@@ -773,6 +773,24 @@ func TestPlaylistIsWritten(t *testing.T) {
 	}
 }
 
+// What a client was refused is told below the words that have led to it, and above those of what comes next.
+func TestRefusalFollowsItsWords(t *testing.T) {
+	a, p := openOwn(t, "title: A queue\nsetup:\n  clients: {A: {}, B: {}}\n  retry: {tries: 1}\nscript:\n  - say: A takes the lock.\n  - run: A\n    to: work\n"+
+		"  - say: B comes.\n  - run: B\n    for: 1s\n  - say: A goes home.\n  - run: all\nexpect:\n  - {verdict: ok, under: [setpx-lua]}\n", "setpx-lua")
+	for p.Pos < p.Run.Last() {
+		v := tuitest.Unwrapped(a.View())
+		if told := strings.Index(v, "B is refused the lock"); told >= 0 {
+			came, next := strings.Index(v, "B comes."), strings.Index(v, "Next: A goes home.")
+			if came < 0 || came > told || next >= 0 && next < told {
+				t.Errorf("%d, %d, %d are the places of what led to it, of itself and of what comes next:\n%s", came, told, next, v)
+			}
+			return
+		}
+		a.Press("enter")
+	}
+	t.Error("nobody is told that B was refused")
+}
+
 // The key that goes back stops where the one that goes on has stopped, the counter passes no chapter, and where a
 // release is refused the run stops and says so.
 func TestBackStopsWhereOnHas(t *testing.T) {
