@@ -278,7 +278,7 @@ func (r *runner) leaveOut(rest []step) {
 	default:
 		asked = fmt.Sprintf(" Its questions at lines %s are not asked.", trace.List(lines))
 	}
-	r.missed("So the script ends here under %s, with the step at line %d (otherwise: stop), and the rest of it is left out.%s", r.cfg.Strategy.Name, r.at.line(), asked)
+	r.aside(trace.LeftOut, "So the script ends here under %s, with the step at line %d (otherwise: stop), and the rest of it is left out.%s", r.cfg.Strategy.Name, r.at.line(), asked)
 }
 
 // missed notes, for the author of a script, that a step had nothing to act on under this strategy. The readers of a

@@ -278,7 +278,7 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string, settled [
 		return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict), wrong: wrong}, nil
 	}
 	var lines []string
-	warnings, held, unmade := "", false, false
+	warnings, held, unmade, ends := "", false, false, false
 	for i := range t.Notes {
 		n := &t.Notes[i]
 		if n.Kind != trace.NoteMissed {
@@ -291,6 +291,7 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string, settled [
 		if n.About == "refused" && !unmade {
 			text += " The script is in order there: it is what this lock does here."
 		}
+		ends = ends || n.About == trace.LeftOut
 		why := n.About == "wait" && len(t.Violations) > 0 // a run that is to praise a lock may be spoilt by that, in front of a class
 		if n.About == trace.Unmade {
 			unmade = true
@@ -311,6 +312,9 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string, settled [
 	lines = slices.Concat(lines, toldEarly(s, t), moments(s, t), idleCrashes(t))
 	if steps := t.Missed(); steps > 0 { // an ok of a run in which the fault did not happen is no praise
 		verdict += fmt.Sprintf("; but %d of the script's steps did not do what the script asks for", steps)
+	}
+	if ends { // neither is one of a run that has not come to the fault
+		verdict += "; its script ends early"
 	}
 	if held {
 		verdict += "; but a step of the script may be why, and not the lock"

@@ -61,6 +61,8 @@ type Note struct {
 const (
 	Unmade = "unmade" // a fault of the script was not made under this strategy
 	Setup  = "setup"  // the world has more than the script asks for, as the strategy needs it
+	// LeftOut: the rest of the script is left out under this strategy, as its author wants it.
+	LeftOut = "left out"
 )
 
 // NoteKind is the purpose of a note.
