@@ -278,7 +278,7 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string, settled [
 		return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict), wrong: wrong}, nil
 	}
 	var lines []string
-	warnings, held, unmade, ends := "", false, false, false
+	warnings, held, unmade := "", false, false
 	for i := range t.Notes {
 		n := &t.Notes[i]
 		if n.Kind != trace.NoteMissed {
@@ -291,7 +291,6 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string, settled [
 		if n.About == "refused" && !unmade {
 			text += " The script is in order there: it is what this lock does here."
 		}
-		ends = ends || n.About == trace.LeftOut
 		why := n.About == "wait" && len(t.Violations) > 0 // a run that is to praise a lock may be spoilt by that, in front of a class
 		if n.About == trace.Unmade {
 			unmade = true
@@ -310,16 +309,23 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string, settled [
 	}
 	lines = append(lines, slices.DeleteFunc([]string{unsaid(t), withstood(s, t)}, func(text string) bool { return text == "" })...)
 	lines = slices.Concat(lines, toldEarly(s, t), moments(s, t), idleCrashes(t))
-	if steps := t.Missed(); steps > 0 { // an ok of a run in which the fault did not happen is no praise
-		verdict += fmt.Sprintf("; but %d of the script's steps did not do what the script asks for", steps)
+	verdict += hedged(t, held)
+	return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict) + warnings + notes(lines, "    "), wrong: wrong, verdict: t.Verdict(), unmade: unmade, asked: lates(s, t), moved: movedOf(s, t, settled), words: passages(s, t), questions: ofScript(t)}, nil
+}
+
+// hedged is what stands behind the verdict of a run that shows less of a lock than its script asks for, or shows a step of that: an ok of a run in
+// which the fault did not happen is no praise.
+func hedged(t *trace.Trace, held bool) (text string) {
+	if steps := t.Missed(); steps > 0 {
+		text += fmt.Sprintf("; but %d of the script's steps did not do what the script asks for", steps)
 	}
-	if ends { // neither is one of a run that has not come to the fault
-		verdict += "; its script ends early"
+	if slices.ContainsFunc(t.Notes, func(n trace.Note) bool { return n.About == trace.LeftOut }) {
+		text += "; its script ends early"
 	}
 	if held {
-		verdict += "; but a step of the script may be why, and not the lock"
+		text += "; but a step of the script may be why, and not the lock"
 	}
-	return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict) + warnings + notes(lines, "    "), wrong: wrong, verdict: t.Verdict(), unmade: unmade, asked: lates(s, t), moved: movedOf(s, t, settled), words: passages(s, t), questions: ofScript(t)}, nil
+	return text
 }
 
 // withstood says of a lock that has broken nothing where else it does: see [scenarios.Scenario.Elsewhere].
