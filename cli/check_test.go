@@ -426,17 +426,17 @@ expect:
 		return run(t, "", "check", script, playlist)
 	}
 	for _, words := range []string{"A wakes up and goes on.", "If A deletes without a look, B's record goes."} {
-		if out, errs, status := check(words); status != 0 || errs != "" || strings.Contains(out, "~ what these words tell of") {
+		if out, errs, status := check(words); status != 0 || errs != "" || strings.Contains(out, "~ what happens after these words") {
 			t.Errorf("%q tells no outcome, exit status %d\n%s%s", words, status, out, errs)
 		}
 	}
 	out, errs, status := check("A's release removes B's record.")
-	if status != 0 || errs != "" || strings.Count(out, "~ what these words tell of differs between the locks. ") != 1 {
+	if status != 0 || errs != "" || strings.Count(out, "~ what happens after these words differs between the locks, ") != 1 {
 		t.Errorf("exit status %d\n%s%s", status, out, errs)
 	}
 	for _, want := range []string{
-		"    " + script + ":15: \"A's release removes B's record.\" (for the word \"removes\")\n      naive-del: FR: A's DEL removes B's record\n      setpx-lua: A's release fails: ",
-		"else they may stay. ",
+		"    " + script + ":15: \"A's release removes B's record.\" (\"removes\")\n      naive-del: FR: A's DEL removes B's record\n      setpx-lua: A's release fails: ",
+		"Those that are may stay; ",
 	} {
 		if strings.Count(out, want) != 1 {
 			t.Errorf("not once %q in\n%s", want, out)
@@ -474,7 +474,7 @@ expect:
 		t.Fatal(err)
 	}
 	out, errs, _ := run(t, "", "check", script)
-	for _, want := range []string{":10: slide 1, after the words at line 6 and before those at line 9 (answer: A's record, as of 1.002s)\n", ":14: slide 3, before the last steps above it (answer: nothing goes wrong)\n", ":19: \"B is refused.\" (for the word \"refused\")\n"} {
+	for _, want := range []string{":10: slide 1, after the words at line 6 and before those at line 9 (answer: A's record, as of 1.002s)\n", ":14: slide 3, before the last steps above it (answer: nothing goes wrong)\n", ":19: \"B is refused.\" (\"refused\")\n"} {
 		if strings.Count(out, script+want)+strings.Count(out, want) == 0 {
 			t.Errorf("no %q in\n%s%s", want, out, errs)
 		}

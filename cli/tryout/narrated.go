@@ -160,7 +160,7 @@ func compared(all []passage, listed Listed) (text string) {
 		if len(lines) < 2 || !listed.adds(first.where, under) {
 			continue
 		}
-		text += fmt.Sprintf("    %s: %q (for the word %q)\n", first.where, strings.Join(strings.Fields(first.words), " "), first.word)
+		text += fmt.Sprintf("    %s: %q (%q)\n", first.where, strings.Join(strings.Fields(first.words), " "), first.word)
 		for j := range lines {
 			text += fmt.Sprintf("      %s: %s\n", locks[j], lines[j])
 		}
@@ -168,6 +168,6 @@ func compared(all []passage, listed Listed) (text string) {
 	if text == "" {
 		return ""
 	}
-	return "  ~ what these words tell of differs between the locks. Where they are not true of one (no program can tell), put \"under: [" + all[0].lock + "]\" below the \"say\" or give " +
-		"the lock a \"because\" of its own; else they may stay. Looked at are sentences with a word that tells an outcome (gets, fails, both) or a server (master).\n" + text
+	return "  ~ what happens after these words differs between the locks, and each has a word (in brackets) that may tell of it. Whether they are true of all no program can tell: read them. " +
+		"Those that are may stay; for others put \"under: [" + all[0].lock + "]\" below the \"say\", or give the lock a \"because\" of its own.\n" + text
 }
