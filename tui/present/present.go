@@ -148,11 +148,13 @@ func (p *Present) returned() {
 	}
 }
 
-// leave goes back to the diagram or closes the presentation, about which it asks first in the middle of a playlist, unless it has: a
+// leave goes back to the diagram, hides the code or closes the presentation, about which it asks first in the middle of a playlist, unless it has: a
 // room waits, and no one key undoes the way here.
 func (p *Present) leave(asked bool, scrolled int) (out screen.Outcome) {
 	switch {
 	case p.LeaveEvidence(), p.LeaveView():
+	case p.showsCode:
+		p.toggleCode()
 	case !asked && p.at+p.Pos > 0:
 		p.leaving, p.scroll = true, scrolled
 		p.Notice = p.Keys.Close.Help().Key + " again ends the presentation, in the middle of it."
@@ -298,7 +300,7 @@ func (p *Present) FooterKeys() []key.Binding {
 		list = append(list, p.GuessKeys()...)
 	}
 	list = append(list, screen.As(k.PageUp, "back"), screen.As(k.Source, draw.Either(p.showsCode, "no code", "code")),
-		screen.Pair(k.Back, k.Forward, "event"), k.Compare, screen.Pair(k.In, k.Out, "zoom"), k.Export, k.Help, screen.As(k.Close, "end"), k.Quit)
+		screen.Pair(k.Back, k.Forward, "event"), k.Compare, screen.Pair(k.In, k.Out, "zoom"), k.Export, k.Help, screen.As(k.Close, draw.Either(p.showsCode, "no code", "end")), k.Quit)
 	if p.Run != nil && slices.ContainsFunc(p.Run.Breaches, func(b timeline.Breach) bool { return b.Pos == p.Pos }) {
 		list = slices.Insert(list, slices.IndexFunc(list, func(b key.Binding) bool { return b.Help().Key == k.Source.Help().Key }), k.Evidence)
 	}

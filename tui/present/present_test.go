@@ -421,6 +421,13 @@ func TestLeavingAsks(t *testing.T) {
 			t.Errorf("it asks still:\n%s", a.View())
 		}
 	}
+	a.Press("s")
+	if v := a.View(); !p.showsCode || !strings.Contains(v, "esc no code") {
+		t.Fatalf("no code to hide:\n%s", v)
+	}
+	if _, out := p.Update(tuitest.KeyMsg("esc")); out.Close || strings.Contains(a.View(), "esc again") || p.showsCode {
+		t.Errorf("with the code open, esc does not just hide it:\n%s", a.View())
+	}
 	p.Update(tuitest.KeyMsg("esc"))
 	if _, out := p.Update(tuitest.KeyMsg("esc")); !out.Close {
 		t.Error("the second key doesn't leave")
