@@ -219,7 +219,7 @@ expect:
 	for _, want := range []string{
 		"      setpx-lua: before it: A holds the lock; servers n1, n1r1 and n1r2; record on n1\n        after it: B has the lock",
 		"      setpx-wait: before it: A holds the lock; servers n1, n1r1 and n1r2; record on n1, n1r1 and n1r2\n        after it: B has been refused",
-		"    !! at 10ms: Not made as written under redlock: failover: there is no node \"n1r1\", only n1, n2, n3, n4 and n5. So this run says nothing of redlock under that fault: mend the step, leave the lock out here, ",
+		"    !! at 10ms: The step at line 8 is not carried out as written under redlock: failover: there is no node \"n1r1\", only n1, n2, n3, n4 and n5. So this run says nothing of redlock under that fault: mend the step, leave the lock out here, ",
 		"\n1 thing to mend: 1 line marked !!\n",
 	} {
 		if status != 1 || !strings.Contains(out, want) {

@@ -288,7 +288,7 @@ func (r *runner) missed(format string, args ...any) { r.aside("", format, args..
 // unmade notes that a fault was not made under this strategy: whoever is shown the run, and not its author alone, would take it for a run
 // with that fault.
 func (r *runner) unmade(why error) {
-	r.aside(trace.Unmade, "Not made as written under %s: %s", r.cfg.Strategy.Name, why)
+	r.aside(trace.Unmade, "The step at line %d is not carried out as written under %s: %s", r.at.line(), r.cfg.Strategy.Name, why)
 }
 
 // aside notes something for the author of a script that is not built in.

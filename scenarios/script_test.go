@@ -415,7 +415,7 @@ func TestMissedSteps(t *testing.T) {
 			tr := mustRun(t, script(t, in("  - "+tt.step+"\n  - say: and so on\n")), tt.strategy)
 			var said []string
 			for _, why := range tt.said {
-				said = append(said, "Not made as written under "+tt.strategy+": "+why)
+				said = append(said, "The step at line 3 is not carried out as written under "+tt.strategy+": "+why)
 			}
 			equal(t, "said", missed(tr), said...)
 			equal(t, "happened", of(tr, trace.KindDown, trace.KindUp, trace.KindNetwork, trace.KindNodeStep, trace.KindCrash, trace.KindWallStep), tt.happened...)

@@ -115,6 +115,7 @@ type stage struct {
 	over     bool                     // the run has ended
 	saved    bool                     // it has ended, and the resource has refused an access, which its row shows
 	whole    int                      // the way of saving rows that gives up the row of what is broken, where nothing is
+	records  bool                     // it is asked which of several servers' records there are, or has just been answered: each has its row, as what is asked about
 }
 
 func stageAt(r *timeline.Timeline, pos int) stage {
@@ -144,7 +145,16 @@ func stageAt(r *timeline.Timeline, pos int) stage {
 		over:     over,
 		saved:    over && slices.ContainsFunc(r.Events, func(e trace.Event) bool { return e.Kind == trace.KindReject }),
 		whole:    savesIdle,
+		records:  asksRecords(r, pos),
 	}
+}
+
+// asksRecords reports whether the script asks at a position, or has just been answered, which of several servers' records there are.
+func asksRecords(r *timeline.Timeline, pos int) bool {
+	return len(r.Nodes) > 1 && slices.ContainsFunc(r.Notes, func(n trace.Note) bool {
+		at := r.Before(n.Seq)
+		return n.Kind == trace.NoteAsk && n.About == "record" && r.PreviousChapter(at) <= pos && pos <= at
+	})
 }
 
 // proving are the clients of whom the evidence of what breaks at a position tells: what each of them believed belongs to it, unless it is
@@ -242,11 +252,11 @@ func LeastRows(r *timeline.Timeline, pos int) int {
 	return AxisRows + len(lanesFor(r, stageAt(r, pos), savesVotes))
 }
 
-// StoreRows is how many rows a diagram needs that has also the row of the resource, and one only for clients that have finished; or one for each node, too. At the end
-// of a run the row of the resource yields to what clients believed, unless it has refused somebody.
-func StoreRows(r *timeline.Timeline, pos int, nodes bool) int {
+// StoreRows is how many rows a diagram needs that has also the row of the resource, and one only for clients that have finished; and one for each node
+// whose record is asked about. At the end of a run the row of the resource yields to what clients believed, unless it has refused somebody.
+func StoreRows(r *timeline.Timeline, pos int) int {
 	at := stageAt(r, pos)
-	return AxisRows + len(lanesFor(r, at, draw.Either(nodes, savesBlanks, draw.Either(at.over, savesStore, savesDone))))
+	return AxisRows + len(lanesFor(r, at, draw.Either(at.over && !at.records, savesStore, savesDone)))
 }
 
 // AllRows is how many rows a diagram needs, the axis included, that has those of idle clients and of damage that is still to come, too.
@@ -307,7 +317,7 @@ func inOneRow(r *timeline.Timeline, l timeline.Lane, at stage, saving int) bool 
 
 // leavesOut reports whether a way of saving rows gives up a lane.
 func leavesOut(r *timeline.Timeline, l timeline.Lane, at stage, saving int) bool {
-	switch together := len(r.Nodes) > 1 && saving >= savesRecords(r); l.Kind {
+	switch together := len(r.Nodes) > 1 && saving >= savesRecords(r, at); l.Kind {
 	case timeline.Deeds, timeline.Belief:
 		idle := !at.started(l)
 		if l.Kind == timeline.Belief && (saving >= savesIdle && idle || inOneRow(r, l, at, saving)) {
@@ -332,7 +342,10 @@ const fewCopies = 3
 
 // savesRecords is the way of saving rows from which on the servers share one. Of several masters the majority counts; of a master and a
 // replica that takes over from it, that the one has a record which the other lacks.
-func savesRecords(r *timeline.Timeline) int {
+func savesRecords(r *timeline.Timeline, at stage) int {
+	if at.records {
+		return savesStore
+	}
 	return draw.Either(r.Masters == 1 && len(r.Nodes) <= fewCopies, savesCopies, savesNodes)
 }
 

@@ -76,7 +76,7 @@ func (p *Player) wish(r draw.Rectangle) (told, least int, table bool) {
 		s = p.fitting(width, room)
 	}
 	least = list + pane.LeastRows(p.Run, p.Pos)
-	for _, rows := range []int{pane.StoreRows(p.Run, p.Pos, false), pane.LeastRows(p.Run, p.Pos)} {
+	for _, rows := range []int{pane.StoreRows(p.Run, p.Pos), pane.LeastRows(p.Run, p.Pos)} {
 		if s.Least() > room {
 			room = beside(rows)
 		}

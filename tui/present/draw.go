@@ -169,16 +169,7 @@ func (p *Present) fewest() int {
 	if p.Run == nil {
 		return 0
 	}
-	return pane.StoreRows(p.Run, p.Pos, p.ofRecords())
-}
-
-// ofRecords reports whether the script asks here, or has just been answered, which of several servers' records there are: then each has its
-// row, as what is asked about.
-func (p *Present) ofRecords() bool {
-	return len(p.Run.Nodes) > 1 && slices.ContainsFunc(p.Run.Notes, func(n trace.Note) bool {
-		at := p.Run.Before(n.Seq)
-		return n.Kind == trace.NoteAsk && n.About == "record" && p.Run.PreviousChapter(at) <= p.Pos && p.Pos <= at
-	})
+	return pane.StoreRows(p.Run, p.Pos)
 }
 
 // withHolders has the list of who held the lock when below the words that end a run, in rows that they leave. If a code is shown that the

@@ -960,7 +960,7 @@ func TestUnmadeFaultIsTold(t *testing.T) {
 		a := tuitest.Open(t, 120, 40, p.App, p, nil)
 		said := false
 		for n := 0; !p.ended() && n < 50; n++ {
-			said = said || strings.Contains(a.View(), `Not made as written under redlock: failover: there is no node "n1r1"`)
+			said = said || strings.Contains(a.View(), `The step at line 5 is not carried out as written under redlock: failover: there is no node "n1r1"`)
 			a.Press("enter")
 		}
 		if said != told {
