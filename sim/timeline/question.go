@@ -383,11 +383,16 @@ func (t *Timeline) damage() *Breach {
 
 // shownBefore are the positions of the first violation or refusal before a question's own words, where one key stops and the
 // holders, or records, are the same: of the first one, and of the first in the last lease before these words; or that of the words. What held
-// a whole lease before may have ended, and a question is whether it has.
+// a whole lease before may have ended, and a question is whether it has. Where the question is asked, the picture shows whose
+// record there is; that an access to the resource finds the same tells nothing: the question is whether a release leaves it so.
 func (q *quiz) shownBefore(asked *Question, record bool) (first, recent int) {
 	answer := holders(q.Timeline, q.StateAt(asked.Said), record)
 	first = asked.Said
+	stays := record && holders(q.Timeline, q.StateAt(asked.Pos), record) == answer
 	for pos := asked.Pos + 1; pos < asked.Said; pos++ {
+		if stays = stays && holders(q.Timeline, q.StateAt(pos), record) == answer; stays && Touches(q.Event(pos)) {
+			continue
+		}
 		if _, fresh := q.Breached(pos); len(fresh) == 0 && q.Refusal(pos) == "" || holders(q.Timeline, q.StateAt(pos), record) != answer {
 			continue
 		}
@@ -400,10 +405,11 @@ func (q *quiz) shownBefore(asked *Question, record bool) (first, recent int) {
 }
 
 // answerEarly has a question answered where a violation or a refusal shortly before its own moment shows the answer; one whose words say of which
-// moment it is stays with that, unless that is the very instant.
+// moment it is stays with that, unless that is the very instant or, of one that comes once a client has done something, but for what that
+// client still has to do.
 func (q *quiz) answerEarly(asked *Question, record bool) {
 	switch first, at := q.shownBefore(asked, record); {
-	case at != asked.Said && q.When(at) == asked.At:
+	case at != asked.Said && (q.When(at) == asked.At || asked.Dated() == "" && q.alone(at, asked.Said)):
 		asked.Until = at
 	case at != asked.Said && (asked.Dated() != "" || namesMoment.MatchString(asked.Then)):
 		asked.Tells = q.giveaway(at) + " may tell its answer: leave the moment out of its text, and it is asked of that instant"
@@ -412,6 +418,16 @@ func (q *quiz) answerEarly(asked *Question, record bool) {
 	case first != asked.Said:
 		asked.Tells = q.giveaway(first) + ", a whole lease before, may tell its answer: see whether it does"
 	}
+}
+
+// alone reports whether all that happens from a position on, up to another one, is of one client.
+func (t *Timeline) alone(from, to int) bool {
+	for pos := from; pos <= to; pos++ {
+		if c := t.Event(pos).Client; c == trace.None || c != t.Event(from).Client {
+			return false
+		}
+	}
+	return true
 }
 
 // giveaway is the violation or the refusal at a position, in a few words.

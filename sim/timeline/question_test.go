@@ -159,6 +159,29 @@ func TestQuestionForTheRecordNamesTheCommand(t *testing.T) {
 	}
 }
 
+// A question for the record after a release is about what the release does: a stale write before it doesn't tell, and where the release
+// itself shows the answer it is answered, be it the very last step of the client or not.
+func TestQuestionForTheRecordWaitsForTheRelease(t *testing.T) {
+	const late = "title: Late\nsetup:\n  clients: {A: , B: {work: 5s}}\n  ttl: 8s\nscript:\n  - say: A stops.\n  - run: A\n    to: read\n  - pause: A\n  - wait: 10s\n  - run: B\n    to: read\n" +
+		"  - say: A wakes up, writes, and gives the lock back.\n  - run: A\n  - ask: %s\n    answer: record\n"
+	for _, tt := range [][4]string{ // what a room is asked, and what has happened last where it is answered
+		{"setpx-lua", "Whose record is it?", "Later, at 10.006s: Whose record is it?", "A's release fails"},
+		{"setpx-lua", "Once A is through, whose record is it?", "Later: Once A is through, whose record is it?", "A's release fails"},
+		{"naive-del", "Whose record is it?", "Later, at 10.005s, after A's DEL: Whose record is it?", "FR"},
+		{"naive-del", "Once A is through, whose record is it?", "Later, after A's DEL: Once A is through, whose record is it?", "FR"},
+	} {
+		tl := runOf(t, tt[0], fmt.Sprintf(late, tt[1]))
+		q := tl.Questions()[slices.IndexFunc(tl.Questions(), func(q timeline.Question) bool { return q.Script })]
+		last := tl.Refusal(q.Until)
+		if _, fresh := tl.Breached(q.Until); len(fresh) > 0 {
+			last = fresh[0].Code.String()
+		}
+		if got := q.Worded(q.Text, 0); got != tt[2] || !strings.Contains(last, tt[3]) || q.TellsEarly() != "" {
+			t.Errorf("%s: %q, answered at #%d (%s), with the note %q", tt[0], got, tl.Event(q.Until).Seq, last, q.TellsEarly())
+		}
+	}
+}
+
 // A question that names its instant itself is asked, and answered, of that and without another one; any other of that at which its answer shows,
 // unless a whole lease goes by in between: whether it has ended something is then the question.
 func TestQuestionThatNamesItsInstant(t *testing.T) {
