@@ -30,7 +30,7 @@ func lates(s *scenarios.Scenario, t *trace.Trace) (all []late) {
 		if !q.Script {
 			continue
 		}
-		asked, answered := run.When(q.Pos), run.When(q.Until)
+		asked, answered := run.Now(q.Pos), run.When(q.Until)
 		if n := noteOf(t, q.Note); n != nil && n.About != "verdict" && now.MatchString(n.Text) {
 			all = append(all, late{s.NoteAt(q.Note), t.Strategy, asked, answered, lastDone(run, q.Pos, q.Until)})
 		}

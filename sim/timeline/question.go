@@ -44,7 +44,7 @@ const verdict = "verdict"
 var (
 	namesWorst  = regexp.MustCompile(`(?i)\bworst\b`)
 	namesEnd    = regexp.MustCompile(`(?i)\b(in the end|at the end)\b`)
-	namesMoment = regexp.MustCompile(`(?i)\b(once|as soon as|by the time|right after)\b[^.?!]*\?`)
+	namesMoment = regexp.MustCompile(`(?i)\b(once|as soon as|by the time|after)\b[^.?!]*\?`)
 	namesTime   = regexp.MustCompile(`(?i)\b(at|after|before|by|until|from|t ?=) ?(t ?= ?)?\d+(\.\d+)? ?` + unitOfTime + `\b|\b` + spanOfTime + ` (later|earlier|before|after)\b`)
 	namesSpan   = regexp.MustCompile(`(?i)\b` + spanOfTime + ` later\b`)
 )
@@ -137,7 +137,7 @@ func (t *Timeline) Leading(q *Question) (words []string) {
 }
 
 // mostChoices is the greatest number of sets to choose from.
-const mostChoices = 4
+const mostChoices = 5
 
 // mostOfAKind is the greatest number of questions of each derived kind in a run.
 const mostOfAKind = 2
@@ -242,13 +242,13 @@ func (q *quiz) script(n *trace.Note) {
 		q.verdict(&asked)
 		return
 	case "record":
-		asked.Choices, asked.Right = q.sets(holders(q.Timeline, q.StateAt(at), true), len(q.Nodes) > 1, q.records)
+		asked.Choices, asked.Right = q.sets(at, holders(q.Timeline, q.StateAt(at), true), len(q.Nodes) > 1, q.records)
 		q.answerEarly(&asked, true)
 		if asked.Why = q.gone(at); n.Answer != trace.NoRecord {
 			asked.Why = q.stored(at, n.Answer)
 		}
 	default:
-		asked.Choices, asked.Right = q.sets(holders(q.Timeline, q.StateAt(at), false), true, q.names)
+		asked.Choices, asked.Right = q.sets(at, holders(q.Timeline, q.StateAt(at), false), true, q.names)
 		q.answerEarly(&asked, false)
 		asked.Why = q.Holders(q.StateAt(asked.Until))
 	}
@@ -268,7 +268,7 @@ func (q *quiz) word(asked *Question) {
 		asked.Text = asked.Then
 		return
 	}
-	if by := q.carriedOut(asked.Pos, asked.Until); after == nil && asked.record() && by != nil {
+	if by := q.carriedOut(asked.Pos, asked.Until); after == nil && asked.record() && by != nil && !namesMoment.MatchString(asked.Then) {
 		asked.Text, asked.Of = text+behind(q.Timeline, by)+": "+asked.Then, by
 	}
 	if after != nil {
@@ -454,9 +454,10 @@ func holders(t *Timeline, s *trace.State, record bool) (set int) {
 	return set
 }
 
-// sets offers a set of clients among others, small ones first, in the words of an argument; of more than one client only if
-// there can be several.
-func (q *quiz) sets(truth int, pairs bool, words func(set int) string) (choices []string, right int) {
+// sets offers a set of clients at a position among others, small ones first, in the words of an argument; of more than one client only if
+// there can be several. These are the last two that have asked for the lock by then, who are the same under nearly all locks: offered nowhere
+// but where it is the answer, a pair would give that away.
+func (q *quiz) sets(at, truth int, pairs bool, words func(set int) string) (choices []string, right int) {
 	n := len(q.Clients)
 	if n > 0 && q.Clients[n-1] == trace.Probe {
 		n--
@@ -466,7 +467,7 @@ func (q *quiz) sets(truth int, pairs bool, words func(set int) string) (choices 
 		all = append(all, 1<<i)
 	}
 	if n > 1 && pairs {
-		all = append(all, 3)
+		all = append(all, q.lastTwo(at))
 	}
 	if !slices.Contains(all, truth) {
 		all = append(all, truth)
@@ -483,6 +484,22 @@ func (q *quiz) sets(truth int, pairs bool, words func(set int) string) (choices 
 		choices = append(choices, words(set))
 	}
 	return choices, right
+}
+
+// lastTwo are the two clients that have been the last to ask for the lock by a position, or the first two if fewer have.
+func (q *quiz) lastTwo(at int) (set int) {
+	clients := []int{}
+	for pos := at; pos > 0 && len(clients) < 2; pos-- {
+		if e := q.Event(pos); e.Kind == trace.KindAcquire && !q.Probing(e) && !slices.Contains(clients, e.Client) {
+			clients = append(clients, e.Client)
+		}
+	}
+	for i := 0; len(clients) < 2; i++ {
+		if !slices.Contains(clients, i) {
+			clients = append(clients, i)
+		}
+	}
+	return 1<<clients[0] | 1<<clients[1]
 }
 
 // records says whose records there are.

@@ -168,7 +168,8 @@ func TestQuestionForTheRecordWaitsForTheRelease(t *testing.T) {
 		{"setpx-lua", "Whose record is it?", "Later, at 10.006s: Whose record is it?", "A's release fails"},
 		{"setpx-lua", "Once A is through, whose record is it?", "Later: Once A is through, whose record is it?", "A's release fails"},
 		{"naive-del", "Whose record is it?", "Later, at 10.005s, after A's DEL: Whose record is it?", "FR"},
-		{"naive-del", "Once A is through, whose record is it?", "Later, after A's DEL: Once A is through, whose record is it?", "FR"},
+		{"naive-del", "Whose record is it after A is through?", "Later: Whose record is it after A is through?", "FR"},
+		{"naive-del", "Once A is through, whose record is it?", "Later: Once A is through, whose record is it?", "FR"},
 	} {
 		tl := runOf(t, tt[0], fmt.Sprintf(late, tt[1]))
 		q := tl.Questions()[slices.IndexFunc(tl.Questions(), func(q timeline.Question) bool { return q.Script })]
