@@ -410,14 +410,23 @@ func (q *quiz) shownBefore(asked *Question, record bool) (first, recent int) {
 func (q *quiz) answerEarly(asked *Question, record bool) {
 	switch first, at := q.shownBefore(asked, record); {
 	case at != asked.Said && (q.When(at) == asked.At || asked.Dated() == "" && q.alone(at, asked.Said)):
-		asked.Until = at
+		asked.Until = q.through(at, asked)
 	case at != asked.Said && (asked.Dated() != "" || namesMoment.MatchString(asked.Then)):
 		asked.Tells = q.giveaway(at) + " may tell its answer: leave the moment out of its text, and it is asked of that instant"
 	case at != asked.Said:
-		asked.Until = at
+		asked.Until = q.through(at, asked)
 	case first != asked.Said:
 		asked.Tells = q.giveaway(first) + ", a whole lease before, may tell its answer: see whether it does"
 	}
+}
+
+// through is Through, unless the answer to a question is another one there, or time has passed before the question.
+func (q *quiz) through(at int, asked *Question) int {
+	to := q.Through(at)
+	if to == asked.Said && q.When(at) != asked.At || holders(q.Timeline, q.StateAt(to), asked.record()) != holders(q.Timeline, q.StateAt(at), asked.record()) {
+		return at
+	}
+	return to
 }
 
 // alone reports whether all that happens from a position on, up to another one, is of one client.

@@ -173,7 +173,7 @@ func TestQuestionForTheRecordWaitsForTheRelease(t *testing.T) {
 	} {
 		tl := runOf(t, tt[0], fmt.Sprintf(late, tt[1]))
 		q := tl.Questions()[slices.IndexFunc(tl.Questions(), func(q timeline.Question) bool { return q.Script })]
-		last := tl.Refusal(q.Until)
+		last := tl.Refusal(tl.Finished(q.Until))
 		if _, fresh := tl.Breached(q.Until); len(fresh) > 0 {
 			last = fresh[0].Code.String()
 		}
@@ -452,8 +452,8 @@ func TestAnswerAtTheRefusalOfItsInstant(t *testing.T) {
 	tl := runOf(t, "setpx-lua", "title: Own\nsetup:\n  clients: {A: , B: {work: 5s}}\n  ttl: 10s\nscript:\n  - say: A takes the lock.\n  - run: A\n    to: before release first\n"+
 		"  - wait: 12s\n  - run: B\n    to: work\n  - say: A wakes up.\n  - run: A\n  - ask: Who has the lock once A is through?\n    answer: holders\n  - say: B goes on.\n  - run: B\n")
 	q := tl.Questions()[0]
-	if tl.Refusal(q.Until) == "" || tl.When(q.Until) != q.At || q.Tells != "" {
-		t.Errorf("answered at %s with %q, and is asked of %s: %q", tl.When(q.Until), tl.Refusal(q.Until), q.At, q.Tells)
+	if last := tl.Refusal(tl.Finished(q.Until)); last == "" || tl.When(q.Until) != q.At || q.Tells != "" {
+		t.Errorf("answered at %s with %q, and is asked of %s: %q", tl.When(q.Until), last, q.At, q.Tells)
 	}
 }
 

@@ -447,6 +447,25 @@ func (t *Timeline) TurnedAway(pos int) bool {
 	return true
 }
 
+// Through is the position at which the client of an event is through with it: the event's own or, if the client finishes with the next event, and in
+// the same instant, that one's.
+func (t *Timeline) Through(pos int) int {
+	if pos > 0 && pos < t.Last() {
+		if e, next := t.Event(pos), t.Event(pos+1); next.Kind == trace.KindDone && next.Client == e.Client && next.At == e.At {
+			return pos + 1
+		}
+	}
+	return pos
+}
+
+// Finished is the position of the event with which its client is through at a position: that one, or the one before.
+func (t *Timeline) Finished(pos int) int {
+	if t.Through(pos-1) == pos {
+		return pos - 1
+	}
+	return pos
+}
+
 // Proves reports whether the event is among those that prove a violation.
 func (t *Timeline) Proves(e *trace.Event) bool { return t.evidence[e.Seq] }
 

@@ -59,10 +59,11 @@ func (p *Player) fitting(width, rows int) told.Story {
 
 // tellRefusal tells that a client has just been told that it may not, or no longer; that it doesn't get the lock speaks neither for that nor against it.
 func (p *Player) tellRefusal(t *draw.Paragraphs) {
-	if text := p.Run.Refusal(p.Pos); text != "" {
-		t.Add(draw.Good, draw.Either(p.Run.Event(p.Pos).Kind == trace.KindReject, p.Theme.Reject, p.Theme.Fails)+" ", text)
-	} else if p.Run.TurnedAway(p.Pos) {
-		t.Add(draw.Plain, p.Theme.Refused+" ", p.Run.Clients[p.Run.Event(p.Pos).Client]+" is refused the lock: its Acquire has returned without it.")
+	at := p.Run.Finished(p.Pos)
+	if text := p.Run.Refusal(at); text != "" {
+		t.Add(draw.Good, draw.Either(p.Run.Event(at).Kind == trace.KindReject, p.Theme.Reject, p.Theme.Fails)+" ", text)
+	} else if p.Run.TurnedAway(at) {
+		t.Add(draw.Plain, p.Theme.Refused+" ", p.Run.Clients[p.Run.Event(at).Client]+" is refused the lock: its Acquire has returned without it.")
 	}
 }
 

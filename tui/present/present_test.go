@@ -813,7 +813,7 @@ func TestBackStopsWhereOnHas(t *testing.T) {
 		for p.Pos < p.Run.Last() {
 			on = append(on, p.Pos)
 			v := a.View()
-			if e := p.Run.Event(p.Pos); e != nil && e.Kind == trace.KindReleaseFailed {
+			if e := p.Run.Event(p.Run.Finished(p.Pos)); e != nil && e.Kind == trace.KindReleaseFailed {
 				refused = true
 				if !strings.Contains(tuitest.Unwrapped(v), "¬ "+p.Run.Clients[e.Client]+"'s release fails: lock not held") {
 					t.Errorf("%s: the refused release is not told:\n%s", line, v)

@@ -415,11 +415,11 @@ func (z *Quiz) Passed(pos int) *timeline.Question {
 func (z *Quiz) Next(pos int) int {
 	to := z.ToViolation(pos, z.run.NextChapter(pos))
 	for at := z.run.NextRefusal(pos, to); at < to; at = z.run.NextRefusal(at, to) {
-		if !z.epilogue(at) {
+		if !z.epilogue(at) && z.run.Through(at) < to { // else it is told there, with the words to come
 			to = at
 		}
 	}
-	if at := z.turnedAway(pos, to); at < to && !z.epilogue(at) {
+	if at := z.turnedAway(pos, to); z.run.Through(at) < to && !z.epilogue(at) {
 		to = at
 	}
 	if end := z.run.StoryEnd(); z.probed(end) && pos < end && end < to {
@@ -525,7 +525,8 @@ func (z *Quiz) PreviousTold(pos int, class bool) (at int) {
 // whose answer a violation has shown before. Which questions are answered by then is an argument.
 func (z *Quiz) silent(pos int, class bool, answered func(*timeline.Question) bool) bool {
 	_, fresh := z.run.Breached(pos)
-	if pos == z.run.Last() || len(fresh) > 0 || z.begins(pos) || z.run.Refusal(pos) != "" || z.run.TurnedAway(pos) || !slices.Contains(z.run.Chapters, pos) {
+	at := z.run.Finished(pos)
+	if pos == z.run.Last() || len(fresh) > 0 || z.begins(pos) || z.run.Refusal(at) != "" || z.run.TurnedAway(at) || !slices.Contains(z.run.Chapters, pos) {
 		return false
 	}
 	judged := slices.ContainsFunc(z.all, func(q timeline.Question) bool {
