@@ -247,7 +247,7 @@ func TestDriftIsExplained(t *testing.T) {
 // Before any violation is shown the key for the evidence says so, and what to do first.
 func TestEvidenceKeyAnswersWithoutViolation(t *testing.T) {
 	a, _ := openRun(t, 80, 24, "naive-del", "late-release")
-	if a.Press("e"); !strings.Contains(tuitest.Unwrapped(a.View()), "No violation is shown yet: ! goes to one; then e goes round its evidence.") {
+	if a.Press("e"); !strings.Contains(tuitest.Unwrapped(a.View()), "First ! goes to a violation; then e goes round its evidence.") {
 		t.Errorf("it is not said:\n%s", a.View())
 	}
 }

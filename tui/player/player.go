@@ -670,7 +670,7 @@ func (p *Player) toViolation() {
 // toEvidence goes round the events that prove the violation that was last shown.
 func (p *Player) toEvidence() {
 	if p.picked == none {
-		p.Notice = "No violation is shown yet: " + p.Keys.Violation.Help().Key + " goes to one; then " + p.Keys.Evidence.Help().Key + " goes round its evidence."
+		p.Notice = "First " + p.Keys.Violation.Help().Key + " goes to a violation; then " + p.Keys.Evidence.Help().Key + " goes round its evidence."
 		return
 	}
 	events := p.Run.Breaches[p.picked].Events
