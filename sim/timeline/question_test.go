@@ -183,6 +183,24 @@ func TestQuestionForTheRecordWaitsForTheRelease(t *testing.T) {
 	}
 }
 
+// A question offers the same choices under a lock under which two have it and under one under which they don't: a pair that stands there only
+// where it is the answer gives that away.
+func TestChoicesDontTellTheAnswer(t *testing.T) {
+	const third = "title: Third\nsetup:\n  clients: {A: , B: {work: 5s}, C: }\n  retry: {tries: 1}\nscript:\n  - say: A stops.\n  - run: A\n    to: release\n  - wait: 12s\n  - run: B\n    to: work\n  - run: A\n" +
+		"  - say: C comes.\n  - run: C\n    for: 10ms\n  - ask: Who believes that it has the lock?\n    answer: holders\n"
+	of := func(lock string) timeline.Question {
+		all := runOf(t, lock, third).Questions()
+		return all[slices.IndexFunc(all, func(q timeline.Question) bool { return q.Script })]
+	}
+	broken, whole := of("naive-del"), of("setpx-lua")
+	if want := []string{"nobody", "A", "B", "C", "B and C"}; !slices.Equal(broken.Choices, want) || !slices.Equal(whole.Choices, want) {
+		t.Errorf("%q and %q", broken.Choices, whole.Choices)
+	}
+	if broken.Choices[broken.Right] != "B and C" || whole.Choices[whole.Right] != "B" {
+		t.Errorf("answered %q and %q", broken.Choices[broken.Right], whole.Choices[whole.Right])
+	}
+}
+
 // A question that names its instant itself is asked, and answered, of that and without another one; any other of that at which its answer shows,
 // unless a whole lease goes by in between: whether it has ended something is then the question.
 func TestQuestionThatNamesItsInstant(t *testing.T) {

@@ -952,6 +952,30 @@ func TestTheEndStays(t *testing.T) {
 	}
 }
 
+// Where the script asks whose record five servers have, each has its row, and the choices of every question there are on the screen at once
+// all the same.
+func TestServersLeaveTheChoicesRoom(t *testing.T) {
+	const talk = "title: x\nsetup:\n  clients: {A: {work: 3s}, B: }\nscript:\n  - say: A asks.\n  - {run: A, to: work}\n  - say: Three servers lose what they have.\n  - down: [n1, n2, n3]\n  - up: [n1, n2, n3]\n" +
+		"  - say: B asks.\n  - {run: B, to: work}\n  - ask: Whose record is it?\n    answer: record\n  - run: all\n  - ask: What is the worst of it?\n    answer: verdict\n"
+	a, p := openOwn(t, talk, "redlock")
+	asked := map[string]bool{}
+	for n := 0; !p.ended() && n < 50; n++ {
+		if q := p.Quiz().Open(p.Pos); q != nil && !asked[q.Then] {
+			asked[q.Then] = true
+			v := tuitest.Unwrapped(a.View())
+			for i, choice := range q.Choices {
+				if line := fmt.Sprintf("%d %s", i+1, choice); !strings.Contains(v, line) || !strings.Contains(v, "n5 redis") {
+					t.Errorf("%q has no %q, or n5 no row:\n%s", q.Then, line, v)
+				}
+			}
+		}
+		a.Press("enter")
+	}
+	if len(asked) != 2 {
+		t.Errorf("asked: %v", asked)
+	}
+}
+
 // A class is told that a fault of the script isn't made under a lock: it would take the run for one with that fault.
 func TestUnmadeFaultIsTold(t *testing.T) {
 	const talk = "title: x\nsetup: {replicas: 1}\nscript:\n  - {run: A, to: work}\n  - failover: {to: n1r1}\n  - say: B asks.\n  - {run: B, to: work}\n"
