@@ -58,7 +58,7 @@ func TestOpenQuestionKeepsItsAnswer(t *testing.T) {
 // The notice fits where the slide has no notes for its author.
 func TestRehearsalWithoutNotesFits(t *testing.T) {
 	a, _ := openOwn(t, "title: Own\nscript:\n  - say: A comes.\n  - run: A\n", "setpx-lua")
-	if a.Press("T"); !strings.Contains(a.View(), "Rehearsal: no notes (~) here; lockstep check may have some. T ends it. ") {
+	if a.Press("T"); !strings.Contains(a.View(), "Rehearsal: no notes (~) here; the check command may have some. T ends it. ") {
 		t.Error(a.View())
 	}
 }

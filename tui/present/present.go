@@ -184,7 +184,7 @@ func (p *Present) rehearse() {
 	case !p.rehearses:
 		p.Notice = "For the room: no notes for the script's author."
 	case p.Run != nil && slices.EqualFunc(without, p.Narration(longestTold, 0), func(a, b draw.Line) bool { return slices.Equal(a, b) }):
-		p.Notice = "Rehearsal: no notes (~) here; lockstep check may have some. " + p.Keys.Teach.Help().Key + " ends it."
+		p.Notice = "Rehearsal: no notes (~) here; the check command may have some. " + p.Keys.Teach.Help().Key + " ends it."
 	default:
 		p.Notice = "Rehearsal: notes for the script's author, marked ~." + hides
 	}
