@@ -818,6 +818,19 @@ expect:
 	}
 }
 
+// A question that says "now" is said to be asked at the instant that its slide shows, and not at that of the last event before it.
+func TestCheckNamesTheInstantOfTheSlide(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "my.yaml")
+	const text = "title: t\nsetup: {clients: {A: , B: {work: 5s}}}\nscript:\n  - say: A stops.\n  - {run: A, to: release}\n  - until: 12s\n  - say: B comes.\n  - {run: B, to: work}\n" +
+		"  - ask: Who believes now that it has the lock?\n    answer: holders\nexpect:\n  - {verdict: [FR], under: [naive-del]}\n"
+	if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, errs, _ := run(t, "", "check", script); !strings.Contains(out, "it is asked at 12s, while its answer is about 12.002s") {
+		t.Errorf("%s%s", out, errs)
+	}
+}
+
 // A question for what a client has done, above all that it does, is asked before that: its author learns of it.
 func TestCheckSaysThatAQuestionComesTooEarly(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "my.yaml")

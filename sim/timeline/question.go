@@ -408,15 +408,16 @@ func (q *quiz) shownBefore(asked *Question, record bool) (first, recent int) {
 // moment it is stays with that, unless that is the very instant or, of one that comes once a client has done something, but for what that
 // client still has to do.
 func (q *quiz) answerEarly(asked *Question, record bool) {
-	switch first, at := q.shownBefore(asked, record); {
-	case at != asked.Said && (q.When(at) == asked.At || asked.Dated() == "" && q.alone(at, asked.Said)):
-		asked.Until = q.through(at, asked)
-	case at != asked.Said && (asked.Dated() != "" || namesMoment.MatchString(asked.Then)):
-		asked.Tells = q.giveaway(at) + " may tell its answer: leave the moment out of its text, and it is asked of that instant"
-	case at != asked.Said:
-		asked.Until = q.through(at, asked)
-	case first != asked.Said:
+	first, at := q.shownBefore(asked, record)
+	keeps := asked.Dated() != "" || namesMoment.MatchString(asked.Then) && !q.alone(at, asked.Said)
+	switch {
+	case first == asked.Said:
+	case at == asked.Said:
 		asked.Tells = q.giveaway(first) + ", a whole lease before, may tell its answer: see whether it does"
+	case keeps && q.When(at) != asked.At:
+		asked.Tells = q.giveaway(at) + " may tell its answer: leave the moment out of its text, and it is asked of that instant"
+	default:
+		asked.Until = q.through(at, asked)
 	}
 }
 
