@@ -34,7 +34,7 @@ var floors = []string{
 	"sim/explore/agree",
 	"sim/explore/space sim/explore/liveness",
 	"sim/explore/counts",
-	"sim/explore/bounds sim/explore/spent",
+	"sim/explore/bounds sim/explore/spent sim/explore/orbit",
 	"sim/explore/instants",
 	"sim/explore/behaviour sim/explore/disk",
 	"sim/explore/driver sim/explore/certificate sim/explore/alike sim/explore/readings sim/explore/picture sim/explore/flight sim/explore/naming sim/explore/unfit sim/explore/madeup sim/explore/locktest/outside",

@@ -3,35 +3,35 @@ package explore
 import (
 	"slices"
 
-	"lockstep/sim/explore/space"
+	"lockstep/sim/explore/bounds"
 )
 
 // Bounds delimit the schedules of a search. Its result holds within them, and says nothing of
 // schedules beyond.
-type Bounds = space.Bounds
+type Bounds = bounds.Bounds
 
 // Budget is the number of faults of each kind that a schedule can have.
-type Budget = space.Budget
+type Budget = bounds.Budget
 
 // FaultKind is a kind of fault that a search can make.
-type FaultKind = space.FaultKind
+type FaultKind = bounds.FaultKind
 
 // The kinds of fault: see package space.
 const (
-	Crash       = space.Crash
-	Pause       = space.Pause
-	ReplyLost   = space.ReplyLost
-	HoldRequest = space.HoldRequest
-	Duplicate   = space.Duplicate
-	Restart     = space.Restart
-	ClientClock = space.ClientClock
-	ServerClock = space.ServerClock
-	Failover    = space.Failover
-	Evict       = space.Evict
+	Crash       = bounds.Crash
+	Pause       = bounds.Pause
+	ReplyLost   = bounds.ReplyLost
+	HoldRequest = bounds.HoldRequest
+	Duplicate   = bounds.Duplicate
+	Restart     = bounds.Restart
+	ClientClock = bounds.ClientClock
+	ServerClock = bounds.ServerClock
+	Failover    = bounds.Failover
+	Evict       = bounds.Evict
 )
 
 // Defaults are the bounds of a search unless others are asked for.
-var Defaults = space.Defaults
+var Defaults = bounds.Defaults
 
 // FaultKinds lists the names of all kinds of fault.
 func FaultKinds() (names []string) {
@@ -48,13 +48,13 @@ func ParseFaultKind(s string) (FaultKind, bool) {
 }
 
 // Any is the number of cycles, or of faults of a kind, of a search that doesn't bound them.
-const Any = space.Any
+const Any = bounds.Any
 
 // Waits says when sleeps, and waits for replies that don't come, end.
-type Waits = space.Waits
+type Waits = bounds.Waits
 
 // WaitsEndAtWill are such as end at any time, sooner or later than they do.
-const WaitsEndAtWill = space.WaitsEndAtWill
+const WaitsEndAtWill = bounds.WaitsEndAtWill
 
 // MaxClients is the greatest number of clients in a search that counts them.
-const MaxClients = space.MaxClients
+const MaxClients = bounds.MaxClients

@@ -62,7 +62,7 @@ type spent struct {
 	cost
 	left Budget
 	last int // who acted last, or -1
-	held [space.MaxClients]int
+	held [bounds.MaxClients]int
 	then [sim.MaxNodes]space.ChoiceKind // completes the fault in two parts that has begun at the node; acts if none has
 }
 
@@ -76,10 +76,10 @@ type option struct {
 	node  int // of a fault of a node
 }
 
-// fault is the kind of fault that the option costs, pauses aside, or space.NoFault.
+// fault is the kind of fault that the option costs, pauses aside, or bounds.NoFault.
 func (o *option) fault() FaultKind {
 	if o.kind == space.Passes {
-		return space.NoFault
+		return bounds.NoFault
 	}
 	return o.kind.Fault()
 }
@@ -150,7 +150,7 @@ func (f *brute) walk(s spent) {
 		if !f.take(o, &next) {
 			continue
 		}
-		if now := f.pending(o.who); o.fault() == space.NoFault && now != nil && now != sent {
+		if now := f.pending(o.who); o.fault() == bounds.NoFault && now != nil && now != sent {
 			options = append(options, f.fates(o.who, &s)...)
 		}
 		f.note(next.cost)
@@ -180,7 +180,7 @@ func (f *brute) options(s *spent) (list []option) {
 			list = f.faults(list, s, space.OfClient, i)
 		}
 		for n := range s.held[i] {
-			free := fault.Free{Client: space.Names[i], N: n + 1}
+			free := fault.Free{Client: bounds.Names[i], N: n + 1}
 			list = append(list, option{moves: sim.MovesOf(free), kind: space.Frees, who: -1, whose: i, holds: -1})
 			if s.left[ReplyLost] > 0 { // whether anybody waits for it is nothing that the walk knows
 				list = append(list, option{moves: sim.MovesOf(fault.LoseHeldReply(free), free), kind: space.FreesAndLosesReply, who: -1, whose: i, holds: -1})
@@ -205,7 +205,7 @@ func (f *brute) faults(list []option, s *spent, of space.ChoiceScope, i int) []o
 		switch {
 		case k.Scope() != of, fault == ClientClock && !f.wall:
 			continue
-		case fault == space.NoFault && s.then[i] != k, fault != space.NoFault && s.left[fault] == 0:
+		case fault == bounds.NoFault && s.then[i] != k, fault != bounds.NoFault && s.left[fault] == 0:
 			continue
 		}
 		for _, item := range k.Menu() {
@@ -247,7 +247,7 @@ func (f *brute) jump() time.Duration { return f.cfg.TTL + 2*time.Second }
 func (f *brute) fates(i int, s *spent) (list []option) {
 	for k := range space.ChoiceKinds {
 		fault := k.Fault()
-		if k.Scope() != space.OfStep || fault == space.NoFault || s.left[fault] == 0 {
+		if k.Scope() != space.OfStep || fault == bounds.NoFault || s.left[fault] == 0 {
 			continue
 		}
 		o := option{moves: f.m.Play(space.Choice{Kind: k, Who: uint8(i)}), kind: k, who: i, whose: i}
@@ -285,11 +285,11 @@ func (f *brute) next() time.Duration {
 // take makes a choice and adds up its cost. It reports false if the choice isn't enabled, or
 // costs more than the bounds have left.
 func (f *brute) take(o option, s *spent) bool {
-	var paused [space.MaxClients]bool
+	var paused [bounds.MaxClients]bool
 	for i := range f.b.Clients {
 		paused[i] = f.w.State().Clients[i].Paused
 	}
-	if fault := o.moves[0].Fault; fault != nil && o.fault() != space.NoFault {
+	if fault := o.moves[0].Fault; fault != nil && o.fault() != bounds.NoFault {
 		err := f.w.Enabled(fault)
 		if _, idle := err.(sim.NoEffect); err != nil && !idle { // nothing was sent yet that could arrive twice
 			return false
@@ -301,7 +301,7 @@ func (f *brute) take(o option, s *spent) bool {
 	if n := len(f.path); n == 0 || f.path[n-1].Wait == 0 || o.moves[0].Wait == 0 {
 		s.steps++ // to wait once more is no further choice
 	}
-	if k := o.fault(); k != space.NoFault {
+	if k := o.fault(); k != bounds.NoFault {
 		s.faults++
 		s.left[k]--
 	}

@@ -8,7 +8,8 @@
 //   - bounds delimits that: so many clients, cycles and faults.
 //   - flight has that part of a state which is under way: requests that are held up or could
 //     arrive once more. naming renames clients and tokens, so that situations which differ in
-//     names alone are one. spent recognises requests that nothing can come of any more.
+//     names alone are one. orbit finds those within bounds. spent recognises requests that
+//     nothing can come of any more.
 //   - counts has what is counted besides states.
 //   - instants finds the instants at which a search lets time stop, by the thresholds in a
 //     lock's code.
@@ -33,7 +34,8 @@
 //
 // # The search
 //
-// The search is breadth-first, on all cores (search.go). If it is cut off, its result covers
+// The search is breadth-first, on all cores (search.go). Of states that differ in clients' names
+// alone it follows one, unless names make a difference to the lock, and counts all (orbits.go). If it is cut off, its result covers
 // all shorter schedules; with [Options.Disk] another goes on with it (visited.go). The least schedule of each violation is looked for afterwards in
 // the order of cost, by Dijkstra's algorithm (shortest.go). The engine
 // replays it, and then again without each of its faults in turn, to tell which of them the

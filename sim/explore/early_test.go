@@ -12,6 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"lockstep/sim/explore/bounds"
 	"lockstep/sim/explore/space"
 	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
@@ -28,7 +29,7 @@ func TestWaitsThatEndAtWill(t *testing.T) {
 		b.Faults[ReplyLost] = Any
 	}
 	all, states, _ := situations(t, b, false, timeless)
-	b.Waits = space.WaitsMustEnd
+	b.Waits = bounds.WaitsMustEnd
 	exact, more, _ := situations(t, b, false, timeless)
 	t.Logf("%d states, %d situations without spans; with exact waits %d and %d", states, len(all), more, len(exact))
 	maps.DeleteFunc(exact, func(s string, _ bool) bool { return all[s] })
@@ -90,7 +91,7 @@ func TestEarlyWakesProveNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Answer() != HoldsAlways || r.Bounds.Waits != space.WaitsMustEnd {
+	if r.Answer() != HoldsAlways || r.Bounds.Waits != bounds.WaitsMustEnd {
 		t.Errorf("%s, waits %d", r.Summary(), r.Bounds.Waits)
 	}
 }

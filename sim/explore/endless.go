@@ -8,6 +8,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore/agree"
+	"lockstep/sim/explore/bounds"
 	"lockstep/sim/explore/certificate"
 	"lockstep/sim/explore/space"
 	"lockstep/sim/explore/unfit"
@@ -29,14 +30,9 @@ func concludeEndless(ctx context.Context, m *space.Model, r *Result) error {
 	if err := r.smaller(ctx); err != nil {
 		return err
 	}
-	for _, c := range r.Found {
-		if r.Find(c) == nil {
-			r.Unconfirmed = append(r.Unconfirmed, c)
-		}
-	}
-	r.Found = slices.DeleteFunc(r.Found, func(c trace.Code) bool { return r.Find(c) == nil })
+	r.unconfirm()
 	b := m.Bounds
-	b.Waits = space.WaitsMustEnd
+	b.Waits = bounds.WaitsMustEnd
 	b.Others = false // what they do is no choice that the engine could play
 	exact, err := space.NewModel(b, false)
 	if err != nil {
@@ -53,6 +49,16 @@ func concludeEndless(ctx context.Context, m *space.Model, r *Result) error {
 		err = errors.Join(err, p.Play(w, seed))
 	}
 	return errors.Join(err, w.Close())
+}
+
+// unconfirm takes back what was found and has no schedule.
+func (r *Result) unconfirm() {
+	for _, c := range r.Found {
+		if r.Find(c) == nil {
+			r.Unconfirmed = append(r.Unconfirmed, c)
+		}
+	}
+	r.Found = slices.DeleteFunc(r.Found, func(c trace.Code) bool { return r.Find(c) == nil })
 }
 
 // errKeeps is the error of a lock that carries on from cycle to cycle what its fields don't show.
@@ -140,7 +146,7 @@ func smallerThan(b Bounds) (list []Bounds) {
 		most = MaxClients
 	}
 	large := b
-	b.Others, b.Waits = false, space.WaitsEnd
+	b.Others, b.Waits = false, bounds.WaitsEnd
 	for each := range uint8(2) {
 		was := b.Faults
 		for k := range b.Faults {

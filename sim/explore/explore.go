@@ -10,7 +10,9 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore/agree"
+	"lockstep/sim/explore/bounds"
 	"lockstep/sim/explore/certificate"
+	"lockstep/sim/explore/counts"
 	"lockstep/sim/explore/liveness"
 	"lockstep/sim/explore/space"
 	"lockstep/sim/explore/unfit"
@@ -34,9 +36,9 @@ type Result struct {
 	Threads  bool // the lock starts threads: those of one client act by turns; in a closed search it asks again when all of its last cycle have ended
 
 	Depth       int             // all schedules of so many choices were covered
-	States      int64           // distinct states
+	States      int64           // distinct states, with those that differ in clients' names alone from one that was followed
 	Transitions int64           // choices made in them
-	Commands    int             // commands that Redis really executed; all other replies were memoised. Of like states the one that a worker comes to first is looked at, so this may depend on their pace
+	Commands    int             // commands that Redis really executed; all other replies were memoised. Of like states the one that a worker comes to first is looked at, so this may depend on their pace; and on disk names aren't exchanged
 	Unprobed    int             // places in client code at which no other values of clocks were tried than schedules had: see [behaviour.Thresholds]
 	Grid        time.Duration   // of a search without bounds: time goes on by its multiples
 	Branches    []time.Duration // and the readings, since a cycle's first, at which the code changes its mind: near them it may do either
@@ -46,8 +48,8 @@ type Result struct {
 	Draws       int             // places at which client code draws a random number, by histories: see [behaviour.Clients.Draws]
 	Operations  int             // operations that client code really performed, replays not counted
 
-	// Unconfirmed are the codes that a search without bounds has met with in some situation,
-	// and of which no schedule within smaller bounds was found. They are not decided.
+	// Unconfirmed are the codes that a search without bounds, or one that was cut off, has met with in some
+	// situation, and of which no schedule within smaller bounds was found. They are not decided.
 	Unconfirmed trace.Verdict
 	Found       trace.Verdict     // the codes that some schedule violates
 	Violated    []*Counterexample // the least for each of them, worst first; some may lack if the search was cut off
@@ -97,12 +99,7 @@ type Vacuity struct {
 }
 
 // NearMisses counts what kept a lock from breaking, over all transitions.
-type NearMisses struct {
-	Refused  int64 // acquisitions that were refused
-	Compared int64 // comparisons in a release that found another's token, or none
-	NotHeld  int64 // releases that reported so
-	Fenced   int64 // accesses that the resource refused
-}
+type NearMisses = counts.Near
 
 // Find returns the counterexample of a code, or nil.
 func (r *Result) Find(c trace.Code) *Counterexample {
@@ -152,7 +149,7 @@ func Run(ctx context.Context, b Bounds, opt Options) (*Result, error) {
 
 func run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
 	defer process.CatchPanic(&err)
-	b.Waits = space.WaitsEnd // a result has others
+	b.Waits = bounds.WaitsEnd // a result has others
 	if b.CodeSet().Has(trace.LV) {
 		if err := unlively(&b, &opt); err != nil {
 			return nil, err
@@ -178,7 +175,7 @@ func run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
 			return nil, err
 		}
 		defer func() { err = errors.Join(err, done(err == nil && !r.Kept)) }()
-		b.WholeSleeps, b.ClockGoesOn, b.Remembers = from.WholeSleeps, from.ClockGoesOn, from.Remembers
+		b.WholeSleeps, b.ClockGoesOn, b.Remembers, b.ByName = from.WholeSleeps, from.ClockGoesOn, from.Remembers, true
 	}
 	v, err := opt.rehearse(&b)
 	if err != nil {
@@ -204,14 +201,14 @@ func searchModel(ctx context.Context, m *space.Model, opt Options, v Vacuity) (*
 		return nil, err
 	}
 	r := &Result{Bounds: m.Bounds, Complete: s.why == "", Why: s.why, Transitions: s.followed.Load(), Vacuity: v}
-	r.States, _, _ = s.visited.sizes()
+	r.States, _, _ = s.sizes()
 	r.Depth, r.Kept = int(s.depth.Load()), opt.dir != nil && (s.cut || ctx.Err() != nil)
 	r.Commands, r.Operations, r.Draws = m.Executed()
 	r.Unprobed, r.Probed, r.Timed = m.Unprobed, m.Probed, m.Timed()
 	r.Captures = m.Clients.Captures.Load() && !m.Bounds.Remembers
 	r.Grid, r.Branches = m.Grid()
 	all := s.stats()
-	r.Near = NearMisses{Refused: all.Refused, Compared: all.Compared, NotHeld: all.NotHeld, Fenced: all.Fenced}
+	r.Near = all.Near
 	r.Vacuity.Extended, r.Vacuity.Stuck, r.Vacuity.Asleep = all.Extended, all.Stuck, all.Asleep
 	for k, n := range m.Bounds.Faults {
 		if n > 0 && !all.Used[k] {
@@ -267,7 +264,10 @@ func (s *search) concludeBounded(ctx context.Context, r *Result, found space.Cod
 	if err := retell(ctx, r, s.Model); err != nil {
 		return nil, err
 	}
-	return r, r.smaller(ctx)
+	if err = r.smaller(ctx); s.unsure {
+		r.unconfirm()
+	}
+	return r, err
 }
 
 // rounds searches until every instant is known that matters to the code which has run: each
@@ -336,7 +336,7 @@ func learn(ctx context.Context, m *space.Model, opt Options) (learnt bool, err e
 // some were learnt before, other times are looked at meanwhile.
 func round(ctx context.Context, m *space.Model, opt Options, likely bool) (s *search, more bool, err error) {
 	for {
-		s = &search{Model: m, opt: opt}
+		s = newSearch(m, opt)
 		if err = s.run(ctx); err == nil && !m.Spent() {
 			m.Know(m.Bounds.Endless())
 		} else if errors.Is(err, unfit.ErrDropped) {
@@ -345,6 +345,7 @@ func round(ctx context.Context, m *space.Model, opt Options, likely bool) (s *se
 			break
 		}
 	}
+	err = s.interchange(ctx, err)
 	if s.cut = errors.Is(err, errLimit); err != nil && !s.cut {
 		return nil, false, err
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/sim/explore/bounds"
 	"lockstep/sim/explore/space"
 	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
@@ -168,7 +169,7 @@ func TestBounds(t *testing.T) {
 		"nodes":             func(b *Bounds) { b.Nodes = 3 },
 		"TTL":               func(b *Bounds) { b.TTL = 1500 * time.Microsecond },
 		"negative switches": func(b *Bounds) { b.Switches = -1 },
-		"too many switches": func(b *Bounds) { b.Switches = space.MaxSwitches + 1 },
+		"too many switches": func(b *Bounds) { b.Switches = bounds.MaxSwitches + 1 },
 		"bounded blocking":  func(b *Bounds) { b.Codes = trace.Verdict{trace.BD} },
 		"negative timeout":  func(b *Bounds) { b.Timeout = -1; b.Strategy.Timeout = -1 },
 	} {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/explore/bounds"
 	"lockstep/sim/explore/space"
 	"lockstep/sim/process"
 )
@@ -45,7 +46,7 @@ func Offers(b *Bounds, client bool, i int, made []sim.Move) (offers []Offer) {
 // offered returns the items of a kind's menu for one client or node.
 func offered(k space.ChoiceKind, who uint8, jump time.Duration) (offers []Offer) {
 	m := &space.Model{}
-	for _, name := range space.Names {
+	for _, name := range bounds.Names {
 		m.Config.Clients = append(m.Config.Clients, process.Config{Name: name})
 	}
 	for _, item := range k.Menu() {

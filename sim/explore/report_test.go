@@ -50,6 +50,7 @@ func TestEveryBoundIsSaid(t *testing.T) {
 		"Codes":       "the findings list them",
 		"Remembers":   "it changes how the search works, and not which schedules it covers",
 		"ClockGoesOn": "so does it",
+		"ByName":      "and it",
 		"Watch":       "and it, too",
 	}
 	changes := map[string]func(b *explore.Bounds){

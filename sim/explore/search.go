@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lockstep/sim/explore/disk"
+	"lockstep/sim/explore/orbit"
 	"lockstep/sim/explore/space"
 	"lockstep/sim/explore/unfit"
 	"lockstep/sim/trace"
@@ -57,6 +58,7 @@ type Progress struct {
 type search struct {
 	*space.Model
 	opt      Options
+	orbits   *orbit.Orbits // of states that differ in clients' names alone, of which one is followed for all; or nil
 	visited  visited
 	before   level         // what another process has done
 	found    atomic.Uint32 // codes
@@ -64,13 +66,15 @@ type search struct {
 	why      string       // the reason if it was stopped early
 	cut      bool         // it was stopped before all levels were searched
 	oneTime  bool         // all its schedules begin at one time, and nobody has looked yet whether others go the same way: see elsewhen
+	unsure   bool         // it was cut off before it was known whether names matter, and what it has found needs a schedule
 	ahead    *outlook     // what that comes to, if it was begun before the end of the last round
 	least    *leastBeside // and the least schedules
 	mu       sync.Mutex
 	err      error
 	pool     []*space.Explorer // one for each worker
 	dead     sync.Map          // ending -> bool: whether it is a deadlock
-	followed atomic.Int64
+	followed atomic.Int64      // transitions
+	others   atomic.Int64      // states for which another is followed
 	depth    atomic.Int64
 	frontier atomic.Int64
 }
@@ -133,6 +137,7 @@ func (s *search) layer(pieces int, read func(piece int, into []uint32) []uint32)
 		wg.Go(func() {
 			var states []uint32
 			var digests []uint64
+			orbits := s.orbits.Finder(x, s.Width)
 			for !s.stop.Load() {
 				n := int(next.Add(1)) - 1
 				if n >= pieces {
@@ -141,9 +146,11 @@ func (s *search) layer(pieces int, read func(piece int, into []uint32) []uint32)
 				states = read(n, states)
 				x.Warm(states)
 				for at := 0; at < len(states); at += s.Width {
-					s.follow(x, states[at:at+s.Width])
+					s.follow(x, orbits, states[at:at+s.Width])
 				}
-				digests = s.visited.AddAll(x.Followed(), digests)
+				to := x.Followed()
+				orbits.LeastOf(to)
+				digests = s.visited.AddAll(to, digests)
 				s.frontier.Add(-int64(len(states) / s.Width))
 				if x.Err != nil {
 					s.fail(x.Err)
@@ -156,8 +163,9 @@ func (s *search) layer(pieces int, read func(piece int, into []uint32) []uint32)
 	return !s.stop.Load()
 }
 
-// follow adds all successors of one state.
-func (s *search) follow(x *space.Explorer, state []uint32) {
+// follow adds all successors of one state, and counts them for all states of its orbit.
+func (s *search) follow(x *space.Explorer, orbits *orbit.Finder, state []uint32) {
+	size, near := orbits.Least(state), x.Stats.Near
 	x.View(state)
 	if x.Stats.Asleep == "" && x.Asleep() {
 		x.Stats.Asleep = x.Sleeper(state)
@@ -167,7 +175,16 @@ func (s *search) follow(x *space.Explorer, state []uint32) {
 	}
 	n, found := x.Follow(state)
 	s.report(found)
-	s.followed.Add(int64(n))
+	x.Stats.Since(near, size)
+	s.followed.Add(int64(n * size))
+	s.others.Add(int64(size - 1))
+}
+
+// sizes returns how many states are in the visited set, with those for which another is there that is followed by now; and
+// the bytes that it takes in memory, and on disk.
+func (s *search) sizes() (states, memory, disk int64) {
+	states, memory, disk = s.visited.sizes()
+	return states + s.others.Load(), memory, disk
 }
 
 func (s *search) wants(c trace.Code) bool { return s.Bounds.CodeSet().Has(c) }
@@ -252,7 +269,7 @@ var looked = 200 * time.Millisecond
 
 // check reports progress, and stops the search at the limit of memory.
 func (s *search) check() {
-	states, memory, stored := s.visited.sizes()
+	states, memory, stored := s.sizes()
 	s.opt.progress(Progress{States: states, Transitions: s.followed.Load(), Depth: int(s.depth.Load()), Frontier: int(max(0, s.frontier.Load())),
 		Bytes: int(memory), Disk: stored})
 	if s.opt.full() {

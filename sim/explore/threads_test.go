@@ -12,6 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"lockstep/sim/explore/bounds"
 	"lockstep/sim/explore/space"
 	"lockstep/sim/explore/unfit"
 	"lockstep/sim/testenv"
@@ -157,7 +158,7 @@ func TestThreadsThatWakeAtWill(t *testing.T) {
 			t.Logf("%d, %s: %v", n, l, err)
 			continue
 		}
-		b.Waits = space.WaitsMustEnd
+		b.Waits = bounds.WaitsMustEnd
 		exact, more, err := fewSituations(b)
 		if err != nil {
 			t.Logf("%d, %s: with exact waits: %v", n, l, err)

@@ -226,7 +226,7 @@ func (c *Client) Reset(s *Settings, cfg *Config) {
 	// Different origins: a strategy that sends a monotonic reading to another
 	// process must not get away with it.
 	c.Mono = MonoClock{Origin: time.Duration(c.Index+1) * 100 * time.Second, Rate: cfg.Rate}
-	c.rng = rand.New(rand.NewPCG(s.Seed, uint64(c.Index)+1))
+	c.rng = source(s.Seed, c.Index)
 	c.Tokens, c.Draws, c.Acquired, c.lease = 0, 0, 0, nil
 	retry := s.Retry
 	if c.Name == trace.Probe {
@@ -347,13 +347,23 @@ func (c *Client) BeginSeries(n int) {
 }
 
 // SeriesOf returns the tokens of a series of the client with this name and index.
-func SeriesOf(seed uint64, name string, index, n int) (tokens [SeriesTokens]string) {
-	rng := seriesSource(seed, index, n)
-	for i := range tokens {
-		tokens[i] = tokenText(name, SeriesFrom+n*SeriesTokens+i+1, rng)
+func SeriesOf(seed uint64, name string, index, n int) []string {
+	return tokensOf(name, SeriesFrom+n*SeriesTokens, SeriesTokens, seriesSource(seed, index, n))
+}
+
+// TokensOf returns the first 99 tokens of the client with this name and index, which it draws without series.
+func TokensOf(seed uint64, name string, index int) []string {
+	return tokensOf(name, 0, SeriesFrom-1, source(seed, index))
+}
+
+func tokensOf(name string, after, n int, rng *rand.Rand) (tokens []string) {
+	for i := range n {
+		tokens = append(tokens, tokenText(name, after+i+1, rng))
 	}
 	return tokens
 }
+
+func source(seed uint64, index int) *rand.Rand { return rand.New(rand.NewPCG(seed, uint64(index)+1)) }
 
 func seriesSource(seed uint64, index, n int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, uint64(index)+1+uint64(n)<<32))

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"lockstep/sim"
+	"lockstep/sim/explore/bounds"
 	"lockstep/sim/explore/picture"
 	"lockstep/sim/explore/space"
 	"lockstep/sim/trace"
@@ -78,10 +79,10 @@ func text(m *space.Model, path []space.Choice) string {
 
 // differ fails unless the search and the engine agree on violations, clients and nodes.
 func differ(x *space.Explorer, w *sim.World, found space.Codes) error {
-	if real := trace.SetOf(w.Verdict()...) & space.Searched; found != real {
+	if real := trace.SetOf(w.Verdict()...) & bounds.Searched; found != real {
 		return fmt.Errorf("the search finds %s, and the engine %s", found, real)
 	}
-	names := space.Names[:x.Bounds.Clients]
+	names := bounds.Names[:x.Bounds.Clients]
 	if a, b := x.Picture(make([]byte, 0, 512), true), picture.Of(make([]byte, 0, 512), w, names, x.Config.RecordKey()); !bytes.Equal(a, b) {
 		return fmt.Errorf("the search has\n%s\nand the engine\n%s", a, b)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"lockstep/sim"
+	"lockstep/sim/explore/bounds"
 	"lockstep/sim/explore/picture"
 	"lockstep/sim/explore/space"
 	"lockstep/sim/trace"
@@ -47,7 +48,7 @@ func (p *Player) moves(c space.Choice) ([]sim.Move, bool) {
 		return nil, false // whose request it is of those that were in this place isn't known here
 	}
 	c.Who = p.as[who]
-	if c.Kind == space.Crashes && p.engine.Bounds.Faults[space.Crash] == space.Any {
+	if c.Kind == space.Crashes && p.engine.Bounds.Faults[bounds.Crash] == bounds.Any {
 		if len(p.was) == len(p.engine.Config.Clients) {
 			return nil, false
 		}
@@ -112,7 +113,7 @@ func (p *Player) differ(x *space.Explorer, w *sim.World, found space.Codes) erro
 	if real := trace.SetOf(w.Verdict()...) & sought; real&^found != 0 {
 		return fmt.Errorf("the search finds %s, and the engine %s", found, real)
 	}
-	names := space.Names[:x.Bounds.Clients]
+	names := bounds.Names[:x.Bounds.Clients]
 	if a, b := x.Picture(nil, false), picture.Places(w, names, p.as, p.was, x.Live, x.Config.RecordKey()); !bytes.Equal(a, b) {
 		return fmt.Errorf("the search has\n%s\nand the engine\n%s", a, b)
 	}

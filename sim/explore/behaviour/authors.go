@@ -19,7 +19,7 @@ func (f *finder) told(from uint32, v int64, path []edge) {
 		texts = append(texts, f.texts(e.seen)...)
 	}
 	for _, text := range texts {
-		if len(text) <= 3 || f.k.tokenAt(text) == len(text) {
+		if len(text) <= 3 || f.k.tokens.At(text) == len(text) {
 			continue
 		}
 		by := f.authors()[text]

@@ -155,11 +155,10 @@ type cycleKey struct {
 type Clients struct {
 	cfg             sim.Config
 	memory          Memory
-	retoken         func(token string) string                      // see Servers.Retold
-	spare           [][]*driver.Driver                             // likewise
-	byName          [256]uint8                                     // for each letter the client that has it for a name, from 1
-	tokens          [naming.AllSeries][process.SeriesTokens]string // of each series
-	renamed         *intern.Memo[renamed, uint32]                  // see Rename
+	retoken         func(token string) string // see Servers.Retold
+	spare           [][]*driver.Driver        // likewise
+	tokens          *naming.Tokens
+	renamed         *intern.Memo[renamed, uint32] // see Rename
 	histories       intern.Chunks[History]
 	firstTransition intern.Chunks[uint32]                        // for each history the id of the first transition found from it, or 0; atomic
 	trying          bool                                         // thresholds are looked for, and no worker runs
@@ -226,8 +225,12 @@ func NewClients(cfg sim.Config, memory Memory) (*Clients, error) {
 func newClients(cfg sim.Config, memory Memory, retoken func(token string) string, spare [][]*driver.Driver) (*Clients, error) {
 	k := &Clients{cfg: cfg, memory: memory, retoken: retoken, spare: spare, Outcomes: intern.NewMemo[Transition, Outcome](), draws: intern.NewMemo[drawing, []int64](), fresh: intern.NewMemo[cycleKey, uint32](),
 		renamed: intern.NewMemo[renamed, uint32](), Replies: intern.NewTable[string](), fields: intern.NewTable[string]()}
-	k.commands = intern.NewSummarised(k.seriesIn)
-	k.nameSeries()
+	var names []string
+	for _, c := range cfg.Clients {
+		names = append(names, c.Name)
+	}
+	k.tokens = naming.NewTokens(cfg.Seed, names, !memory.Uncounted)
+	k.commands = intern.NewSummarised(k.tokens.Series)
 	k.add(History{})
 	k.Reports.Add(nil)
 	for i := range len(cfg.Clients) + 1 { // and the probe
@@ -475,7 +478,7 @@ func (k *Clients) carryOut(r *replayer, tr Transition) (h *History, reports []Re
 	}
 	switch {
 	case tr.Seen.Kind == SawReply && k.memory.Uncounted:
-		h.Series |= k.seriesIn(k.Replies.Value(uint32(tr.Seen.Value)))
+		h.Series |= k.tokens.Series(k.Replies.Value(uint32(tr.Seen.Value)))
 	case tr.Seen.Kind == SawSeries:
 		h.Own = naming.SeriesSet(0).With(h.client, naming.Series(tr.Seen.Value))
 	}
@@ -530,7 +533,7 @@ func (k *Clients) ending(r *replayer, h *History) (*cycleKey, error) {
 	if h.Series, h.Own = 0, 0; k.memory.Uncounted {
 		key.cycle, key.tokens, key.draws = 0, 0, 0
 		for _, text := range kept.Texts {
-			h.Series |= k.seriesIn(&text)
+			h.Series |= k.tokens.Series(&text)
 		}
 	}
 	if h.Over {

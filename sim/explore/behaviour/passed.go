@@ -48,11 +48,11 @@ func (f *finder) passedTo() {
 		if e.Value.Asks || e.Value.Blocks || storing[strings.ToUpper(args[0])] >= len(args) {
 			continue
 		}
-		shape, snap := readings.Shape(args, f.k.tokenAt), *f.s.Snapshot(e.Key.Snapshot)
+		shape, snap := readings.Shape(args, f.k.tokens.At), *f.s.Snapshot(e.Key.Snapshot)
 		if !strings.Contains(shape, "#") {
 			continue
 		}
-		place := readings.Situation(nil, snap, f.k.tokenAt) + (*f.k.Replies.Value(e.Value.Reply))[:1]
+		place := readings.Situation(nil, snap, f.k.tokens.At) + (*f.k.Replies.Value(e.Value.Reply))[:1]
 		all[shape] = append(all[shape], question{e.Key, place, fmt.Sprintf("%d %q %#v", e.Key.Conn, args, snap)})
 	}
 	f.asks = map[string][]Question{}
@@ -77,7 +77,7 @@ func (f *finder) alikeAtServers(a, b uint32, by int64) bool {
 	}
 	defer func(was bool) { f.ages = was }(f.ages)
 	f.ages = false
-	shape, follows, after := readings.Shape(one, f.k.tokenAt), map[string]string{}, map[string]bool{}
+	shape, follows, after := readings.Shape(one, f.k.tokens.At), map[string]string{}, map[string]bool{}
 	for i, word := range one {
 		from, to := digits.FindAllString(word, -1), digits.FindAllString(two[i], -1)
 		for n := range from {

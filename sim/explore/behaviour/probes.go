@@ -254,7 +254,7 @@ func (f *finder) candidate(at uint32) candidate {
 		all = readings.Numbered(all, h.client)
 		if h.seen.Kind == SawReply {
 			text := *f.k.Replies.Value(uint32(h.seen.Value))
-			class, rough := readings.Class(text, f.k.tokenAt)
+			class, rough := readings.Class(text, f.k.tokens.At)
 			place, roughly, all = append(place, class...), append(roughly, rough...), append(all, text...)
 		} else {
 			all = readings.Numbered(append(all, ' '), h.seen.Value)
@@ -269,7 +269,7 @@ func (f *finder) candidate(at uint32) candidate {
 		}
 		roughly = append(roughly, place[from:]...)
 		if h.kept != 0 && c.kept == "" {
-			c.state = readings.Masked(*f.k.fields.Value(h.fields), f.k.tokenAt)
+			c.state = readings.Masked(*f.k.fields.Value(h.fields), f.k.tokens.At)
 			c.kept = fmt.Sprint(h.kept)
 		}
 		if h.BetweenCycles {
@@ -294,7 +294,7 @@ func (f *finder) probeServers(groups map[string][]asked) error {
 		args := intern.Unpack(*f.k.commands.Value(q.q.Command))
 		snap := *f.s.Snapshot(q.q.Snapshot)
 		kind := fmt.Sprint(f.kindOf(q.q.Command), q.of)
-		all = append(all, question{q, kind, kind + readings.Situation(args, snap, f.k.tokenAt), fmt.Sprintf("%q %d %#v", args, q.q.Conn, snap)})
+		all = append(all, question{q, kind, kind + readings.Situation(args, snap, f.k.tokens.At), fmt.Sprintf("%q %d %#v", args, q.q.Conn, snap)})
 	}
 	slices.SortFunc(all, func(a, b question) int {
 		return cmp.Or(strings.Compare(a.place, b.place), strings.Compare(a.text, b.text))

@@ -106,7 +106,7 @@ func (f *finder) oneOfEach(p *pair, probe measured) (list []edge) {
 	for _, x := range f.childrenOf(p) {
 		kind := fmt.Sprint(x.thread, " ", x.seen.Kind)
 		if x.seen.Kind == SawReply {
-			kind += readings.Masked(*f.k.Replies.Value(uint32(x.seen.Value)), f.k.tokenAt)
+			kind += readings.Masked(*f.k.Replies.Value(uint32(x.seen.Value)), f.k.tokens.At)
 		}
 		i, known := place[kind]
 		switch {

@@ -12,32 +12,12 @@ import (
 	"lockstep/sim/trace"
 )
 
-// text returns a text with the tokens' new names.
-func (k *Clients) text(s string, r *naming.Renaming) string {
-	var to []byte
-	for i := 0; i < len(s); i++ {
-		bit, nth, is := k.seriesAt(s[i:])
-		if !is {
-			continue
-		}
-		if to == nil {
-			to = []byte(s)
-		}
-		copy(to[i:], k.tokens[r.Series[bit]][nth])
-		i += tokenLength - 1
-	}
-	if to == nil {
-		return s
-	}
-	return string(to)
-}
-
 // Command returns the id of a command under new names.
 func (k *Clients) Command(id uint32, r *naming.Renaming) uint32 {
 	if id == 0 {
 		return 0
 	}
-	return k.commands.ID(k.text(*k.commands.Value(id), r))
+	return k.commands.ID(k.tokens.Renamed(*k.commands.Value(id), r))
 }
 
 // Reply returns the id of a reply under new names.
@@ -45,11 +25,20 @@ func (k *Clients) Reply(id uint32, r *naming.Renaming) uint32 {
 	if id == 0 {
 		return 0
 	}
-	return k.Replies.ID(k.text(*k.Replies.Value(id), r))
+	return k.Replies.ID(k.tokens.Renamed(*k.Replies.Value(id), r))
+}
+
+// SeriesInCommand returns the series of which tokens occur in a command.
+func (k *Clients) SeriesInCommand(id uint32) naming.SeriesSet { return *k.commands.Summary(id) }
+
+// SeriesInReply returns the series of which tokens occur in a reply.
+func (k *Clients) SeriesInReply(id uint32) naming.SeriesSet {
+	return k.tokens.Series(k.Replies.Value(id))
 }
 
 // renamed is the key of a history under new names: those of the client and of the series that
-// the history knows, as others make no difference.
+// the history knows, as others make no difference. Within a bound on cycles it isn't followed of
+// which clients it knows, and the key has the names of all.
 type renamed struct {
 	history uint32
 	client  uint8
@@ -61,54 +50,83 @@ type renamed struct {
 // with [Unlike] if the code goes on in another way.
 func (k *Clients) Rename(id uint32, r *naming.Renaming) (uint32, error) {
 	h := k.At(id)
-	to := r.Clients[h.client]
-	if int(to) == h.client && r.Keeps(h.Series|h.Own) {
+	to := r.Client(h.client)
+	if to == h.client && k.memory.Uncounted && r.Keeps(h.Series|h.Own) {
 		return id, nil
 	}
 	if h.parent == 0 {
+		if unlike, _ := k.alike(Outcome{To: id}, Outcome{To: k.Begin[to]}, r); unlike != nil {
+			return 0, unlike
+		}
 		return k.Begin[to], nil
 	}
-	key := renamed{history: id, client: to}
+	key := renamed{history: id, client: uint8(to)}
 	for bit := range (h.Series | h.Own).All {
 		key.series[bit] = r.Series[bit] + 1
+	}
+	if !k.memory.Uncounted {
+		copy(key.series[:], r.Clients[:])
 	}
 	if known, is := k.renamed.Get(key); is {
 		return *known, nil
 	}
-	from, err := k.Rename(h.parent, r)
+	out, err := k.renamedAfter(h.Came(), r)
 	if err != nil {
 		return 0, err
-	}
-	was, err := k.After(h.Came())
-	if err != nil {
-		return 0, err
-	}
-	out, err := k.After(Transition{from, h.thread, k.observed(h, r)})
-	if err != nil {
-		return 0, err
-	}
-	if unlike, thread := k.alike(was, out, r); unlike != nil {
-		if p, err := k.take(id); err == nil {
-			unlike.Source = k.lineAt(p, k.pathTo(id), thread)
-			p.at = nowhere
-			k.giveBack(p, nil)
-		}
-		return 0, unlike
 	}
 	k.renamed.Put(key, out.To)
 	return out.To, nil
 }
 
-// observed returns what a client has observed last, under new names.
-func (k *Clients) observed(h *History, r *naming.Renaming) Observation {
-	seen := h.seen
+// renamedAfter returns the outcome of a transition under new names.
+func (k *Clients) renamedAfter(tr Transition, r *naming.Renaming) (Outcome, error) {
+	from, err := k.Rename(tr.From, r)
+	if err != nil {
+		return Outcome{}, err
+	}
+	was, err := k.After(tr)
+	if err != nil {
+		return Outcome{}, err
+	}
+	out, err := k.After(Transition{from, tr.Thread, k.observed(k.At(tr.From).client, tr.Seen, r)})
+	if err != nil {
+		return Outcome{}, err
+	}
+	if unlike, thread := k.alike(was, out, r); unlike != nil {
+		unlike.Source = k.lineAfter(was.To, thread)
+		return Outcome{}, unlike
+	}
+	return out, nil
+}
+
+// observed returns what a client has observed, under new names.
+func (k *Clients) observed(client int, seen Observation, r *naming.Renaming) Observation {
 	switch seen.Kind {
 	case SawReply:
 		seen.Value = int64(k.Reply(uint32(seen.Value), r))
 	case SawSeries:
-		seen.Value = int64(r.Series[h.client*naming.SeriesEach+int(seen.Value)]) % naming.SeriesEach
+		seen.Value = int64(r.Series[client*naming.SeriesEach+int(seen.Value)]) % naming.SeriesEach
 	}
 	return seen
+}
+
+// Interchange makes the nth transition once more that was made, with clients' names exchanged, if a schedule has taken it.
+// It fails with [Unlike] if it doesn't lead to the same under these names: also between two cycles, where many lead to one
+// history, and that has come of the first of them alone.
+func (k *Clients) Interchange(n uint32, r *naming.Renaming) error {
+	e := k.Outcomes.Entries.At(n)
+	if e.Value.untaken != nil && e.Value.untaken.Load() {
+		return nil
+	}
+	out, err := k.renamedAfter(e.Key, r)
+	if err != nil {
+		return err
+	}
+	to, err := k.Rename(e.Value.To, r)
+	if err == nil && to != out.To {
+		return k.another(k.At(to))
+	}
+	return err
 }
 
 // alike returns how the second outcome differs from the first under new names, and in which
@@ -140,12 +158,12 @@ func (k *Clients) unlike(was Outcome, other *Clients, is Outcome, command func(u
 
 // another is how a history differs from one with equal operations.
 func (k *Clients) another(h *History) *Unlike {
-	return &Unlike{Client: k.name(h.client), Once: "one report, deadline or connection", Again: "another"}
+	return &Unlike{Client: k.name(h.client), Once: "one report, deadline, connection or field", Again: "another"}
 }
 
 // Rename returns the id of a snapshot under new names.
 func (s *Servers) Rename(id uint32, r *naming.Renaming) uint32 {
-	return s.ID(s.Snapshot(id).Renamed(func(text string) string { return s.clients.text(text, r) }, r.Conn))
+	return s.ID(s.Snapshot(id).Renamed(func(text string) string { return s.clients.tokens.Renamed(text, r) }, r.Conn))
 }
 
 // Alike does everything once more that the first n clients and the servers were seen to do: with tokens that provoke a
@@ -168,8 +186,23 @@ func (s *Servers) Alike(ctx context.Context, histories []uint32, n int) error {
 				return err
 			}
 		}
-		text := func(text string) string { return s.clients.text(text, r) }
+		text := func(text string) string { return s.clients.tokens.Renamed(text, r) }
 		if err := s.unlike(ctx, s, s.tellingAnswers(math.MaxInt), text, r.Conn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Interchanged executes everything once more that servers were seen to do, with the clients' names exchanged in these ways,
+// and fails with [Unlike] if that makes a difference. It must not be called while commands are executed.
+func (s *Servers) Interchanged(ctx context.Context, ways []*naming.Renaming) error {
+	var all []uint32
+	for id := range uint32(s.answers.Len()) {
+		all = append(all, id+1)
+	}
+	for _, r := range ways {
+		if err := s.unlike(ctx, s, all, func(text string) string { return s.clients.tokens.Renamed(text, r) }, r.Conn); err != nil {
 			return err
 		}
 	}

@@ -65,18 +65,18 @@ func (k *Clients) tellingOutcomes(first int) []uint32 {
 	step := func(from uint32, thread uint8, seen Observation, to *History) uint32 {
 		text := fmt.Appendf(nil, "%d %d %d ", kinds[from], thread, seen.Kind)
 		if seen.Kind == SawReply {
-			text = append(text, readings.Masked(*k.Replies.Value(uint32(seen.Value)), k.tokenAt)...)
+			text = append(text, readings.Masked(*k.Replies.Value(uint32(seen.Value)), k.tokens.At)...)
 		}
 		for i := range int(to.Count) {
 			p := to.plan(i)
-			text = fmt.Appendf(text, " %d %d %s", p.Kind, p.Mark, readings.Masked(*k.commands.Value(p.Command), k.tokenAt))
+			text = fmt.Appendf(text, " %d %d %s", p.Kind, p.Mark, readings.Masked(*k.commands.Value(p.Command), k.tokens.At))
 		}
 		return number.Of(string(text))
 	}
 	for id := uint32(1); int(id) < len(kinds); id++ {
 		h := k.At(id)
 		if kinds[id] = step(h.parent, h.thread, h.seen, h); h.BetweenCycles {
-			kinds[id] = number.Of(readings.Masked(*k.fields.Value(h.fields), k.tokenAt))
+			kinds[id] = number.Of(readings.Masked(*k.fields.Value(h.fields), k.tokens.At))
 		}
 	}
 	return readings.FewOfEach(k.Outcomes.Len(), first, func(id uint32) uint32 {
@@ -91,7 +91,7 @@ func (s *Servers) tellingAnswers(first int) []uint32 {
 	return readings.FewOfEach(s.answers.Len(), first, func(id uint32) uint32 {
 		q := s.answers.Entries.At(id).Key
 		args := intern.Unpack(*s.commands.Value(q.Command)) // a script's digest is the second
-		return number.Of(strings.Join(args[:min(2, len(args))], " ") + readings.Situation(args, *s.Snapshot(q.Snapshot), s.clients.tokenAt))
+		return number.Of(strings.Join(args[:min(2, len(args))], " ") + readings.Situation(args, *s.Snapshot(q.Snapshot), s.clients.tokens.At))
 	})
 }
 
@@ -186,9 +186,4 @@ func (r *retelling) command(id uint32) uint32 {
 }
 
 // text returns a text with the other tokens in place of those in it.
-func (r *retelling) text(s string) string { return r.disguise.Text(s, r.servers.clients.tokenAt) }
-
-// tokenAt returns the length of the token with which a text begins, or 0.
-func (k *Clients) tokenAt(s string) int {
-	return naming.TokenAt(s, func(letter byte) bool { return k.byName[letter] != 0 })
-}
+func (r *retelling) text(s string) string { return r.disguise.Text(s, r.servers.clients.tokens.At) }

@@ -91,7 +91,7 @@ func newServers(server *redis.Server, cfg sim.Config, k *Clients, timed bool) *S
 		aged: intern.NewMemo[aging, Aged](), withoutTxn: intern.NewMemo[Question, uint32](), older: intern.NewMemo[uint32, uint32](), idle: intern.NewMemo[uint32, [2]bool](),
 		Replicas: cfg.Replicas, timed: timed, commands: &k.commands.Table, replies: k.Replies}
 	s.series.Add(0) // id 0 means none
-	s.snapshots.Added = func(text *string) { s.series.Add(k.seriesIn(text)) }
+	s.snapshots.Added = func(text *string) { s.series.Add(k.tokens.Series(text)) }
 	return s
 }
 
@@ -234,6 +234,10 @@ func (s *Servers) Each(met map[uint32]bool, do func(was, is *redis.Snapshot)) {
 		}
 	}
 }
+
+// SeriesIn returns the series of which tokens occur in a snapshot: in keys, values, and
+// transactions that are open.
+func (s *Servers) SeriesIn(snapshot uint32) naming.SeriesSet { return *s.series.At(snapshot) }
 
 // Records reports whether a snapshot has the lock's record.
 func (s *Servers) Records(snapshot uint32) bool { return s.Snapshot(snapshot).Has(s.lock) }

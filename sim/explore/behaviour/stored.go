@@ -21,7 +21,7 @@ func (f *finder) stores(text, after string) {
 	if f.k.storesSpans || text == after {
 		return
 	}
-	one, two := readings.Numbers(text, f.k.tokenAt), readings.Numbers(after, f.k.tokenAt)
+	one, two := readings.Numbers(text, f.k.tokens.At), readings.Numbers(after, f.k.tokens.At)
 	for i := range min(len(one), len(two)) {
 		f.k.storesSpans = f.k.storesSpans || one[i].Value != two[i].Value
 	}
@@ -70,7 +70,7 @@ func (f *finder) readingsIn(kind string, lines []string, i int) []readings.Numbe
 	case err == nil && f.measures(kind, v):
 		return []readings.Number{{From: begin, To: len(lines[i]), Value: v}}
 	case err != nil && f.k.storesSpans && begin == 0:
-		return readings.Numbers(lines[i], f.k.tokenAt)
+		return readings.Numbers(lines[i], f.k.tokens.At)
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func (k *Clients) storedIn(q Question, snap redis.Snapshot) (list []asked) {
 		texts := 0
 		key.Renamed(func(text string) string {
 			if texts++; texts > 1 {
-				for nth, n := range readings.Numbers(text, k.tokenAt) {
+				for nth, n := range readings.Numbers(text, k.tokens.At) {
 					list = append(list, asked{q, n.Value, aspect{ofStored, i, texts, nth}})
 				}
 			}
@@ -132,7 +132,7 @@ func (k *Clients) withStored(key redis.Key, of aspect, v int64) redis.Key {
 	texts := 0
 	return key.Renamed(func(text string) string {
 		if texts++; texts == of.text {
-			return readings.Numbers(text, k.tokenAt)[of.nth].Replaced(text, strconv.FormatInt(v, 10))
+			return readings.Numbers(text, k.tokens.At)[of.nth].Replaced(text, strconv.FormatInt(v, 10))
 		}
 		return text
 	})

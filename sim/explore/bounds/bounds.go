@@ -51,6 +51,10 @@ type Bounds struct {
 	// itself as soon as the lock keeps a reading in its fields; it is so if Remembers is set.
 	ClockGoesOn bool
 
+	// ByName: a search within bounds follows states that differ in the clients' names alone one by one. There are more of
+	// them. A search sets it by itself as soon as names make a difference to the lock.
+	ByName bool
+
 	// Waits: when sleeps, and waits for replies that don't come, end in a search without bounds.
 	// A search sets it by itself.
 	Waits Waits
@@ -279,11 +283,18 @@ func (b *Bounds) restless() error {
 	return nil
 }
 
+// Alike reports whether a search takes states that differ in the clients' names alone for one, within these bounds. It doesn't
+// if they are known to matter, if clients may share variables, or if it counts switches from one client to another.
+// Without a bound on cycles it has a canonical form of its own.
+func (b *Bounds) Alike() bool {
+	return b.Clients > 1 && !b.Endless() && !b.ByName && !b.Remembers && b.Switches == 0
+}
+
 // Brief returns bounds in which a lock is acquired once by each of two clients, one of which may
 // be paused.
 func (b Bounds) Brief() Bounds {
 	b.Clients, b.Cycles, b.Tries = min(2, b.Clients), 1, min(2, b.Tries)
-	b.Others = false
+	b.Others, b.ByName = false, true
 	pauses := min(1, b.Faults[Pause])
 	b.Faults = Budget{Pause: pauses}
 	return b

@@ -5,14 +5,28 @@ import "lockstep/sim/explore/bounds"
 
 // Stats are the counts of a worker. They are no part of a state.
 type Stats struct {
-	Refused  int64  // acquisitions that were refused
-	NotHeld  int64  // releases that found the lock gone or owned by another client
-	Compared int64  // comparisons in a release that failed
-	Fenced   int64  // accesses that the resource refused
+	Near
 	Extended bool   // some lease was extended
 	Stuck    bool   // at some schedule's end nobody has the lock and nobody can have it, and no record is to blame
 	Asleep   string // where a client waits for ever while nothing else happens
 	Used     [bounds.FaultKinds]bool
+}
+
+// Near counts what kept a lock from breaking, over all transitions.
+type Near struct {
+	Refused  int64 // acquisitions that were refused
+	Compared int64 // comparisons in a release that found another's token, or none
+	NotHeld  int64 // releases that reported so
+	Fenced   int64 // accesses that the resource refused
+}
+
+// Since counts what has been counted since an earlier time as often as times says.
+func (n *Near) Since(before Near, times int) {
+	more := int64(times - 1)
+	n.Refused += more * (n.Refused - before.Refused)
+	n.Compared += more * (n.Compared - before.Compared)
+	n.NotHeld += more * (n.NotHeld - before.NotHeld)
+	n.Fenced += more * (n.Fenced - before.Fenced)
 }
 
 // Add adds what another worker has counted.

@@ -59,18 +59,43 @@ type Renaming struct {
 // SameClients leaves all clients their names.
 var SameClients = [SeriesClients]uint8{0, 1, 2, 3}
 
+// Interchanges returns the renamings that give the first n clients each other's names in another order, and leave the
+// series of each in theirs.
+func Interchanges(n int) (all []*Renaming) {
+	var give func(to [SeriesClients]uint8, i int)
+	give = func(to [SeriesClients]uint8, i int) {
+		if i == n && to != SameClients {
+			all = append(all, ofClients(to))
+		}
+		for j := i; j < n; j++ {
+			to[i], to[j] = to[j], to[i]
+			give(to, i+1)
+			to[i], to[j] = to[j], to[i]
+		}
+	}
+	give(SameClients, 0)
+	return all
+}
+
+// ofClients returns the renaming that gives clients these names, and leaves the series of each in their order.
+func ofClients(to [SeriesClients]uint8) *Renaming {
+	r := &Renaming{Clients: to}
+	for bit := range uint8(AllSeries) {
+		r.Series[bit] = to[bit/SeriesEach]*SeriesEach + bit%SeriesEach
+	}
+	return r
+}
+
 // Reversals returns two renamings: one that reverses the order of the first n clients, and
 // one that reverses the order of each client's series.
 func Reversals(n int) [2]*Renaming {
-	clients, series := Renaming{Clients: SameClients}, Renaming{Clients: SameClients}
-	for i := range n {
-		clients.Clients[i] = uint8(n - 1 - i)
-	}
+	reversed := SameClients
+	slices.Reverse(reversed[:n])
+	series := Renaming{Clients: SameClients}
 	for bit := range uint8(AllSeries) {
-		clients.Series[bit] = clients.Clients[bit/SeriesEach]*SeriesEach + bit%SeriesEach
 		series.Series[bit] = bit - bit%SeriesEach + SeriesEach - 1 - bit%SeriesEach
 	}
-	return [2]*Renaming{&clients, &series}
+	return [2]*Renaming{ofClients(reversed), &series}
 }
 
 // Keeps reports whether the renaming leaves all series of a set, and their clients, alone.
@@ -89,6 +114,14 @@ func (r *Renaming) On(set SeriesSet) (renamed SeriesSet) {
 		renamed |= 1 << r.Series[bit]
 	}
 	return renamed
+}
+
+// Client returns the new name of a client. One that has no series, as the probe has none beside four, keeps its own.
+func (r *Renaming) Client(i int) int {
+	if i < SeriesClients {
+		return int(r.Clients[i])
+	}
+	return i
 }
 
 // Number returns the number of a client's nth acquisition under its new name; that of none, 0,

@@ -8,21 +8,17 @@ import (
 	"lockstep/sim/explore/flight"
 	"lockstep/sim/explore/intern"
 	"lockstep/sim/explore/naming"
+	"lockstep/sim/explore/orbit"
 	"lockstep/sim/monitor"
 )
 
 // partKey is the key of a part of a state under new names. Which series it mentions follows from its id.
 type partKey struct {
-	id            uint32
-	kind, clients uint8
+	id      uint32
+	kind    orbit.Kind
+	clients uint8
 	naming.Names
 }
-
-const (
-	clientPart uint8 = iota
-	nodePart
-	worldPart
-)
 
 // canonical replaces a packed state of a search without bounds by its canonical form: the same
 // state under other names of clients and series, and the same form for nearly all states that
@@ -137,49 +133,58 @@ func (x *Explorer) rename(state []uint32) {
 
 func (x *Explorer) renameClient(i int, id uint32) uint32 {
 	s := x.ids.names.At(id)
-	return x.renamed(clientPart, id, 1<<i, s.own|s.series, func(r *naming.Renaming) uint32 {
-		c := *x.ids.clients.Value(id)
-		var err error
-		if !c.Crashed {
-			if c.history, err = x.Clients.Rename(c.history, r); err != nil {
-				x.fail(err)
-				return id
-			}
+	return x.renamed(orbit.Client, id, 1<<i, s.own|s.series, func(r *naming.Renaming) uint32 { return x.clientUnder(i, id, r) })
+}
+
+// clientUnder returns the id of client i under new names.
+func (x *Explorer) clientUnder(i int, id uint32, r *naming.Renaming) uint32 {
+	c := *x.ids.clients.Value(id)
+	var err error
+	if !c.Crashed {
+		if c.history, err = x.Clients.Rename(c.history, r); err != nil {
+			x.fail(err)
+			return id
 		}
-		c.Acquired = r.Number(i, c.Acquired)
-		if c.inbox != 0 {
-			inbox := slices.Clone(x.ids.inboxes.Get(c.inbox))
-			for n := range inbox {
-				inbox[n].reply = x.Clients.Reply(inbox[n].reply, r)
-			}
-			c.inbox, _ = x.ids.inboxes.Put(inbox)
+	}
+	c.Acquired = r.Number(i, c.Acquired)
+	if c.inbox != 0 {
+		inbox := slices.Clone(x.ids.inboxes.Get(c.inbox))
+		for n := range inbox {
+			inbox[n].reply = x.Clients.Reply(inbox[n].reply, r)
 		}
-		c.sentBefore = x.renameRequests(x.ids.sents, c.sentBefore, r)
-		return x.ids.clients.ID(c)
-	})
+		c.inbox, _ = x.ids.inboxes.Put(inbox)
+	}
+	c.sentBefore = x.renameRequests(x.ids.sents, c.sentBefore, r)
+	return x.ids.clients.ID(c)
 }
 
 func (x *Explorer) renameNode(id uint32) uint32 {
 	s := x.ids.nodes.Summary(id)
 	clients := s.peers
+	if s.owner >= 0 {
+		clients |= 1 << s.owner
+	}
 	for bit := range s.owners.All {
 		clients |= 1 << (bit / naming.SeriesEach)
 	}
-	return x.renamed(nodePart, id, clients, s.owners|s.series, func(r *naming.Renaming) uint32 {
-		n := *x.ids.nodes.Value(id)
-		n.snapshot, n.owner = x.Servers.Rename(n.snapshot, r), renamedOwner(n.owner, r)
-		if n.behind.snapshot != 0 {
-			n.behind.snapshot, n.behind.owner = x.Servers.Rename(n.behind.snapshot, r), renamedOwner(n.behind.owner, r)
-		}
-		return x.ids.nodes.ID(n)
-	})
+	return x.renamed(orbit.Node, id, clients, s.owners|s.series, func(r *naming.Renaming) uint32 { return x.nodeUnder(id, r) })
+}
+
+// nodeUnder returns the id of a node under new names.
+func (x *Explorer) nodeUnder(id uint32, r *naming.Renaming) uint32 {
+	n := *x.ids.nodes.Value(id)
+	n.snapshot, n.owner = x.Servers.Rename(n.snapshot, r), renamedOwner(n.owner, r)
+	if n.behind.snapshot != 0 {
+		n.behind.snapshot, n.behind.owner = x.Servers.Rename(n.behind.snapshot, r), renamedOwner(n.behind.owner, r)
+	}
+	return x.ids.nodes.ID(n)
 }
 
 func renamedOwner(o monitor.Owner, r *naming.Renaming) monitor.Owner {
-	if o == monitor.Nobody || o.N == 0 {
+	if o == monitor.Nobody {
 		return o
 	}
-	return monitor.Owner{Client: int16(r.Clients[o.Client]), N: r.Number(int(o.Client), o.N)}
+	return monitor.Owner{Client: int16(r.Client(int(o.Client))), N: r.Number(int(o.Client), o.N)}
 }
 
 func (x *Explorer) renameWorld(id uint32) uint32 {
@@ -188,11 +193,14 @@ func (x *Explorer) renameWorld(id uint32) uint32 {
 		return id
 	}
 	clients, series := x.mentioned(held)
-	return x.renamed(worldPart, id, clients, series, func(r *naming.Renaming) uint32 {
-		w := *x.ids.worlds.Value(id)
-		w.held = x.renameRequests(x.ids.helds, w.held, r)
-		return x.ids.worlds.ID(w)
-	})
+	return x.renamed(orbit.World, id, clients, series, func(r *naming.Renaming) uint32 { return x.worldUnder(id, r) })
+}
+
+// worldUnder returns the id of a world under new names.
+func (x *Explorer) worldUnder(id uint32, r *naming.Renaming) uint32 {
+	w := *x.ids.worlds.Value(id)
+	w.held = x.renameRequests(x.ids.helds, w.held, r)
+	return x.ids.worlds.ID(w)
 }
 
 // mentioned returns the clients and the series that requests mention.
@@ -224,7 +232,7 @@ func (x *Explorer) renameRequests(lists *intern.Lists[flight.Request], id uint32
 
 // renamed returns the id of a part that mentions these clients and series under its new names,
 // memoised.
-func (x *Explorer) renamed(kind uint8, id uint32, clients uint8, series naming.SeriesSet, rename func(*naming.Renaming) uint32) uint32 {
+func (x *Explorer) renamed(kind orbit.Kind, id uint32, clients uint8, series naming.SeriesSet, rename func(*naming.Renaming) uint32) uint32 {
 	names, same, fit := x.naming.Names(clients, series)
 	if same {
 		return id
@@ -238,4 +246,23 @@ func (x *Explorer) renamed(kind uint8, id uint32, clients uint8, series naming.S
 		x.ids.renamed.Put(key, to)
 	}
 	return to
+}
+
+// Renamed returns the id of a part of a state within bounds under other names of clients: see [orbit.Renamer]. Its
+// acquisitions keep their numbers, whosever they are.
+func (x *Explorer) Renamed(k orbit.Kind, id uint32, r *naming.Renaming) (to uint32, done bool) {
+	switch k {
+	case orbit.Client:
+		to = x.clientUnder(0, id, r)
+	case orbit.Node:
+		to = x.nodeUnder(id, r)
+	default:
+		to = x.worldUnder(id, r)
+	}
+	return to, x.Err == nil
+}
+
+// Parts returns how many parts of a kind there are.
+func (m *Model) Parts(k orbit.Kind) int {
+	return [...]int{orbit.Client: m.ids.clients.Len(), orbit.Node: m.ids.nodes.Len(), orbit.World: m.ids.worlds.Len()}[k]
 }

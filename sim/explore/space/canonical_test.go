@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"lockstep/sim/explore/bounds"
 	"lockstep/sim/explore/naming"
 	"lockstep/strategies"
 )
@@ -17,9 +18,9 @@ func TestCanonical(t *testing.T) {
 	for _, name := range []string{"setpx-lua", "get-then-del", "setpx-watch", "setpx-autoretry"} {
 		for clients := 2; clients <= 3; clients++ {
 			s, _ := strategies.Get(name)
-			b := Defaults(s)
-			b.Clients, b.Cycles = clients, Any
-			b.Faults = Budget{Crash: Any, Pause: Any, ReplyLost: Any, HoldRequest: 2, Duplicate: 2}
+			b := bounds.Defaults(s)
+			b.Clients, b.Cycles = clients, bounds.Any
+			b.Faults = Budget{bounds.Crash: bounds.Any, bounds.Pause: bounds.Any, bounds.ReplyLost: bounds.Any, bounds.HoldRequest: 2, bounds.Duplicate: 2}
 			t.Run(name, func(t *testing.T) { bisimilar(t, b) })
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"lockstep/sim/explore/bounds"
 	"lockstep/sim/explore/certificate"
 )
 
@@ -30,7 +31,7 @@ func (m *Model) Certificate() (h certificate.Header, rows []certificate.Row, nee
 	}
 	known := m.Clients.Needs()
 	h = certificate.Header{Lock: m.Config.Strategy.Name, Places: m.Bounds.Clients,
-		Codes: m.Bounds.CodeSet().Verdict().Strings(), Faults: certificate.Faults{Crash: m.Bounds.Faults[Crash] == Any, ReplyLost: m.Bounds.Faults[ReplyLost] == Any},
+		Codes: m.Bounds.CodeSet().Verdict().Strings(), Faults: certificate.Faults{Crash: m.Bounds.Faults[bounds.Crash] == bounds.Any, ReplyLost: m.Bounds.Faults[bounds.ReplyLost] == bounds.Any},
 		Grid: time.Duration(m.instants.Grid) * time.Millisecond, Far: time.Duration(m.instants.Far) * time.Millisecond, Given: known.Given}
 	h.Config, err = certificate.ConfigText(m.Config, rows)
 	return h, rows, func(row, place int) certificate.Need {

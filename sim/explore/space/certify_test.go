@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/sim/explore/bounds"
 	"lockstep/sim/explore/certificate"
 	"lockstep/sim/monitor"
 	"lockstep/sim/testenv"
@@ -51,9 +52,9 @@ func TestWrongReductionIsRefuted(t *testing.T) {
 // checked walks through the situations of a lock by a model in which something is broken, and
 // checks the certificate of them.
 func checked(t *testing.T, breaks func(m *Model)) error {
-	b := Defaults(setpxLua(t))
-	b.Cycles, b.TTL, b.Codes = Any, 6*time.Second, trace.Verdict{trace.DG, trace.FR, trace.PD}
-	b.Faults = Budget{Crash: Any, Pause: Any}
+	b := bounds.Defaults(setpxLua(t))
+	b.Cycles, b.TTL, b.Codes = bounds.Any, 6*time.Second, trace.Verdict{trace.DG, trace.FR, trace.PD}
+	b.Faults = Budget{bounds.Crash: bounds.Any, bounds.Pause: bounds.Any}
 	m, err := NewModel(b, false)
 	if err != nil {
 		t.Fatal(err)

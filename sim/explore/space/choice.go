@@ -95,14 +95,14 @@ const (
 // choiceRows is the table of all kinds of choice.
 var choiceRows = [ChoiceKinds]choiceRow{
 	Acts: {
-		fault: NoFault, needs: NoFault,
+		fault: bounds.NoFault, needs: bounds.NoFault,
 		apply: func(x *Explorer, c Choice) { x.act(c, goes) },
 		play:  func(_ *Model, c Choice) []sim.Move { return []sim.Move{c.step()} },
 	},
 	ActsAndLosesReply: {
-		fault: ReplyLost,
+		fault: bounds.ReplyLost,
 		apply: func(x *Explorer, c Choice) { x.act(c, losesReply) },
-		wrong: func(c Choice) string { return fmt.Sprintf("the reply to %s's request is lost", Names[c.Who]) },
+		wrong: func(c Choice) string { return fmt.Sprintf("the reply to %s's request is lost", bounds.Names[c.Who]) },
 		play: func(m *Model, c Choice) []sim.Move {
 			return append(sim.MovesOf(fault.LoseReply{Client: m.client(c)}), c.step())
 		},
@@ -114,9 +114,9 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		menu:   []Item{{Label: "lose next reply"}},
 	},
 	ActsAndIsHeldUp: {
-		fault: HoldRequest,
+		fault: bounds.HoldRequest,
 		apply: func(x *Explorer, c Choice) { x.act(c, heldUp) },
-		wrong: func(c Choice) string { return Names[c.Who] + "'s request is held up" },
+		wrong: func(c Choice) string { return bounds.Names[c.Who] + "'s request is held up" },
 		play: func(m *Model, c Choice) []sim.Move {
 			return append(sim.MovesOf(fault.Hold{Client: m.client(c)}), c.step())
 		},
@@ -128,7 +128,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		menu:   []Item{{Label: "hold next request"}},
 	},
 	Draws: {
-		of: OfDraw, fault: NoFault, needs: NoFault,
+		of: OfDraw, fault: bounds.NoFault, needs: bounds.NoFault,
 		list:  func(x *Explorer, to []Choice, i int) []Choice { return x.drawing(to, i) },
 		apply: func(x *Explorer, c Choice) { x.draw(c) },
 		play: func(_ *Model, c Choice) []sim.Move {
@@ -141,7 +141,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 	},
 	Crashes: {
 		of:    OfClient,
-		fault: Crash,
+		fault: bounds.Crash,
 		list: func(x *Explorer, to []Choice, i int) []Choice {
 			if x.summaries[i].lives() {
 				to = append(to, Choice{Kind: Crashes, Who: uint8(i)})
@@ -149,7 +149,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 			return to
 		},
 		apply: func(x *Explorer, c Choice) { x.crash(int(c.Who)) },
-		wrong: func(c Choice) string { return Names[c.Who] + " crashes" },
+		wrong: func(c Choice) string { return bounds.Names[c.Who] + " crashes" },
 		play:  func(m *Model, c Choice) []sim.Move { return sim.MovesOf(fault.Crash{Client: m.client(c)}) },
 		read: func(_ *Explorer, f, _ fault.Fault) (Choice, int) {
 			got, is := f.(fault.Crash)
@@ -159,10 +159,10 @@ var choiceRows = [ChoiceKinds]choiceRow{
 	},
 	Repeats: {
 		of:    OfClient,
-		fault: Duplicate,
+		fault: bounds.Duplicate,
 		list:  func(x *Explorer, to []Choice, i int) []Choice { return x.repeating(to, i) },
 		apply: func(x *Explorer, c Choice) { x.repeat(int(c.Who), int(c.N)) },
-		wrong: func(c Choice) string { return Names[c.Who] + "'s request arrives twice" },
+		wrong: func(c Choice) string { return bounds.Names[c.Who] + "'s request arrives twice" },
 		play: func(m *Model, c Choice) []sim.Move {
 			return sim.MovesOf(fault.Duplicate{Client: m.client(c), N: int(c.N)})
 		},
@@ -175,7 +175,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 	},
 	JumpsClient: {
 		of:    OfClient,
-		fault: ClientClock,
+		fault: bounds.ClientClock,
 		list: func(x *Explorer, to []Choice, i int) []Choice {
 			if x.timed && x.summaries[i].lives() {
 				by := int32(x.Bounds.ClockJump().Milliseconds())
@@ -185,7 +185,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		},
 		apply: func(x *Explorer, c Choice) { x.stepWall(int(c.Who), c.By) },
 		wrong: func(c Choice) string {
-			return fmt.Sprintf("%s's wall clock jumps by %s", Names[c.Who], trace.Duration(c.span()))
+			return fmt.Sprintf("%s's wall clock jumps by %s", bounds.Names[c.Who], trace.Duration(c.span()))
 		},
 		play: func(m *Model, c Choice) []sim.Move {
 			return sim.MovesOf(fault.WallStep{Client: m.client(c), By: c.span()})
@@ -197,7 +197,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		menu: []Item{{"clock on", Choice{By: 1}}, {"clock back", Choice{By: -1}}},
 	},
 	Frees: {
-		of: OfRequests, fault: NoFault, needs: HoldRequest,
+		of: OfRequests, fault: bounds.NoFault, needs: bounds.HoldRequest,
 		list:  func(x *Explorer, to []Choice, _ int) []Choice { return x.freeing(to, Frees, (*flight.Request).HeldUp) },
 		apply: func(x *Explorer, c Choice) { x.free(c.Who, c.N, false) },
 		play: func(m *Model, c Choice) []sim.Move {
@@ -210,13 +210,13 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		menu: []Item{{"free it", Choice{N: 1}}},
 	},
 	FreesAndLosesReply: {
-		of: OfRequests, fault: ReplyLost,
+		of: OfRequests, fault: bounds.ReplyLost,
 		list: func(x *Explorer, to []Choice, _ int) []Choice {
 			return x.freeing(to, FreesAndLosesReply, (*flight.Request).Awaited)
 		},
 		apply: func(x *Explorer, c Choice) { x.free(c.Who, c.N, true) },
 		wrong: func(c Choice) string {
-			return fmt.Sprintf("the reply to %s's request that was held up is lost", Names[c.Who])
+			return fmt.Sprintf("the reply to %s's request that was held up is lost", bounds.Names[c.Who])
 		},
 		play: func(m *Model, c Choice) []sim.Move {
 			return sim.MovesOf(fault.LoseHeldReply{Client: m.client(c), N: int(c.N)}, fault.Free{Client: m.client(c), N: int(c.N)})
@@ -229,7 +229,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 	},
 	FallsBehind: {
 		of:    OfNode,
-		fault: Failover,
+		fault: bounds.Failover,
 		list: func(_ *Explorer, to []Choice, i int) []Choice {
 			return append(to, Choice{Kind: FallsBehind, Who: uint8(i)})
 		},
@@ -248,7 +248,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		menu: []Item{{Label: "replica falls behind"}},
 	},
 	TakesOver: {
-		of: OfNode, fault: NoFault, needs: Failover, // which was paid for when the replica fell behind
+		of: OfNode, fault: bounds.NoFault, needs: bounds.Failover,
 		list: func(x *Explorer, to []Choice, i int) []Choice {
 			if x.nodes[i].behind {
 				to = append(to, Choice{Kind: TakesOver, Who: uint8(i)})
@@ -269,7 +269,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 	},
 	Restarts: {
 		of:    OfNode,
-		fault: Restart,
+		fault: bounds.Restart,
 		list: func(_ *Explorer, to []Choice, i int) []Choice {
 			return append(to, Choice{Kind: Restarts, Who: uint8(i)})
 		},
@@ -287,7 +287,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 	},
 	Evicts: {
 		of:    OfNode,
-		fault: Evict,
+		fault: bounds.Evict,
 		list: func(x *Explorer, to []Choice, i int) []Choice {
 			if x.nodes[i].record {
 				to = append(to, Choice{Kind: Evicts, Who: uint8(i)})
@@ -305,7 +305,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 	},
 	JumpsServer: {
 		of:    OfNode,
-		fault: ServerClock,
+		fault: bounds.ServerClock,
 		list: func(x *Explorer, to []Choice, i int) []Choice {
 			by := int32(x.Bounds.ClockJump().Milliseconds())
 			return append(to, Choice{Kind: JumpsServer, Who: uint8(i), By: by}, Choice{Kind: JumpsServer, Who: uint8(i), By: -by})
@@ -325,11 +325,11 @@ var choiceRows = [ChoiceKinds]choiceRow{
 	},
 	Passes: {
 		of:    OfTime, // it costs a pause for each client that could have acted: often none
-		fault: Pause,
+		fault: bounds.Pause,
 		list:  func(x *Explorer, to []Choice, _ int) []Choice { return x.passing(to) },
 		apply: func(x *Explorer, c Choice) {
 			if _, n := x.Idle(); n > 0 {
-				x.spend(Pause, n)
+				x.spend(bounds.Pause, n)
 			}
 			x.advance(c.By)
 		},
@@ -361,7 +361,7 @@ func (k ChoiceKind) Then() ChoiceKind { return choiceRows[k].then }
 // Needs returns the kind of fault that must be in the bounds for a choice of the kind: that which it
 // costs, or of which it is a part; or NoFault.
 func (k ChoiceKind) Needs() FaultKind {
-	if row := &choiceRows[k]; row.fault == NoFault {
+	if row := &choiceRows[k]; row.fault == bounds.NoFault {
 		return row.needs
 	}
 	return choiceRows[k].fault
@@ -393,7 +393,7 @@ func (c Choice) Completes(first Choice) bool {
 }
 
 // Faulty reports whether the choice is a fault, pauses aside.
-func (c Choice) Faulty() bool { return c.row().fault != NoFault && c.Kind != Passes }
+func (c Choice) Faulty() bool { return c.row().fault != bounds.NoFault && c.Kind != Passes }
 
 // Acts reports whether a client acts by the choice.
 func (c Choice) Acts() bool { return c.Kind <= ActsAndIsHeldUp }
@@ -480,7 +480,7 @@ type listers [OfTime + 1][]lister
 func newListers(b *Bounds) (l listers) {
 	for i := range choiceRows {
 		row, needs := &choiceRows[i], ChoiceKind(i).Needs()
-		if needs == NoFault || row.of == OfTime || b.Faults[needs] > 0 {
+		if needs == bounds.NoFault || row.of == OfTime || b.Faults[needs] > 0 {
 			l[row.of] = append(l[row.of], lister{ChoiceKind(i), row.fault, row.list})
 		}
 	}
@@ -492,7 +492,7 @@ func newListers(b *Bounds) (l listers) {
 func (x *Explorer) enabled(to []Choice) []Choice {
 	to = to[:0]
 	left := &x.world.left
-	if x.Over() && (left[Duplicate] == 0 || !slices.ContainsFunc(x.summaries, func(s *summary) bool { return s.repeats != 0 })) {
+	if x.Over() && (left[bounds.Duplicate] == 0 || !slices.ContainsFunc(x.summaries, func(s *summary) bool { return s.repeats != 0 })) {
 		return to
 	}
 	for i, s := range x.summaries {
@@ -519,13 +519,13 @@ func (x *Explorer) enabled(to []Choice) []Choice {
 		}
 	}
 	for _, row := range x.listers[OfRequests] {
-		if row.fault == NoFault || left[row.fault] > 0 {
+		if row.fault == bounds.NoFault || left[row.fault] > 0 {
 			to = row.list(x, to, 0)
 		}
 	}
 	for i := range x.nodes {
 		for _, row := range x.listers[OfNode] {
-			if row.fault == NoFault || left[row.fault] > 0 {
+			if row.fault == bounds.NoFault || left[row.fault] > 0 {
 				to = row.list(x, to, i)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/explore/bounds"
 	"lockstep/sim/explore/flight"
 	"lockstep/sim/fault"
 	"lockstep/strategies"
@@ -25,7 +26,7 @@ func setpxLua(t testing.TB) strategies.Strategy {
 // Each kind of choice is known to the budget, to results, to the engine that plays it, to the
 // guide that reads it back, and to the menu of a game.
 func TestEveryKindOfChoice(t *testing.T) {
-	m, err := NewModel(Defaults(setpxLua(t)), true)
+	m, err := NewModel(bounds.Defaults(setpxLua(t)), true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +46,7 @@ func TestEveryKindOfChoice(t *testing.T) {
 		if row.wrong != nil != c.Faulty() {
 			t.Errorf("choice %d costs a fault, or says what goes wrong, but not both", kind)
 		}
-		if row.fault != NoFault && (row.fault.String() == "" || row.fault.Words(1) == "" || row.fault.Words(2) == "" || slices.Contains(costs, row.fault) && kind != FreesAndLosesReply) {
+		if row.fault != bounds.NoFault && (row.fault.String() == "" || row.fault.Words(1) == "" || row.fault.Words(2) == "" || slices.Contains(costs, row.fault) && kind != FreesAndLosesReply) {
 			t.Errorf("choice %d lacks words for its budget, or another one has the same fault", kind)
 		}
 		costs = append(costs, row.fault)
@@ -68,7 +69,7 @@ func TestEveryKindOfChoice(t *testing.T) {
 
 // Each kind of the engine's faults is in schedules of searches, or results name it as left out.
 func TestEveryFaultIsSearchedOrNamed(t *testing.T) {
-	b := Defaults(setpxLua(t))
+	b := bounds.Defaults(setpxLua(t))
 	outside, covered := Outside(&b), []string(nil)
 	for i := range choiceRows {
 		for _, f := range choiceRows[i].makes() {
@@ -84,7 +85,7 @@ func TestEveryFaultIsSearchedOrNamed(t *testing.T) {
 
 // What the engine can do of a fault that searches make in another form, no search reads, and results name it.
 func TestEveryFormIsSearchedOrNamed(t *testing.T) {
-	b := Defaults(setpxLua(t))
+	b := bounds.Defaults(setpxLua(t))
 	for k := range b.Faults {
 		b.Faults[k] = 1
 	}

@@ -2,6 +2,7 @@ package space
 
 import (
 	"lockstep/sim"
+	"lockstep/sim/explore/bounds"
 	"lockstep/sim/explore/flight"
 	"lockstep/sim/monitor"
 	"lockstep/sim/process"
@@ -15,7 +16,7 @@ const longTime = 20 * 24 * 3600 * 1000
 // ending is the part of a packed state on which it depends whether that is a deadlock: its
 // nodes, what waits at them, and true time in a timed model; and its clients, unless all are gone.
 type ending struct {
-	clients [MaxClients]uint32
+	clients [bounds.MaxClients]uint32
 	nodes   [sim.MaxNodes]uint32
 	held    uint32
 	now     int32

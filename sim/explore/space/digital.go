@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/bounds"
 	"lockstep/sim/explore/instants"
 	"lockstep/sim/explore/unfit"
 	"lockstep/sim/process"
@@ -39,14 +40,16 @@ func (m *Model) StillDigital(ctx context.Context) error {
 // a search without a bound on pauses, unless that has shown something before. It must be called before any
 // state is made, and before the model is digitized for the last time.
 func (m *Model) WakeEarly() bool {
-	if b := &m.Bounds; b.Waits == WaitsEnd && b.Endless() && b.Faults[Pause] == Any && !m.eachStep {
-		b.Waits, m.habits.early, m.instants.Grid = WaitsEndAtWill, true, 0
+	if b := &m.Bounds; b.Waits == bounds.WaitsEnd && b.Endless() && b.Faults[bounds.Pause] == bounds.Any && !m.eachStep {
+		b.Waits, m.habits.early, m.instants.Grid = bounds.WaitsEndAtWill, true, 0
 	}
 	return m.WakesEarly()
 }
 
 // WakesEarly reports whether sleeps, and waits for replies, end at any time.
-func (m *Model) WakesEarly() bool { return m.Bounds.Waits == WaitsEndAtWill && m.Bounds.Endless() }
+func (m *Model) WakesEarly() bool {
+	return m.Bounds.Waits == bounds.WaitsEndAtWill && m.Bounds.Endless()
+}
 
 // Digitize lets time stop at the multiples of a grid, of which all spans are multiples that
 // clients have begun in a small search, whose model is given, and all lives that they have given to

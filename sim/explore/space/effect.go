@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"lockstep/sim/explore/bounds"
 	"lockstep/sim/explore/flight"
 	"lockstep/sim/explore/instants"
 	"lockstep/sim/monitor"
@@ -79,7 +80,7 @@ func (x *Explorer) turns(i int) bool {
 
 // spend takes n faults from the budget.
 func (x *Explorer) spend(k FaultKind, n uint8) {
-	if x.s.world.left[k] != Any {
+	if x.s.world.left[k] != bounds.Any {
 		x.s.world.left[k] -= n
 	}
 	x.Stats.Used[k] = true
@@ -89,7 +90,7 @@ func (x *Explorer) spend(k FaultKind, n uint8) {
 // client itself only the grant matters in which it last accessed the resource.
 func (x *Explorer) crash(i int) {
 	x.closeConns(i, 0xffff, 0, nil)
-	if x.Bounds.Faults[Crash] == Any { // what is under way is not the new process's
+	if x.Bounds.Faults[bounds.Crash] == bounds.Any { // what is under way is not the new process's
 		x.replace(func(r *flight.Request) bool { return int(r.Client) == i })
 	}
 	x.s.clients[i] = x.dead(i, x.s.clients[i].Touched, x.s.clients[i].sentBefore)
@@ -100,7 +101,7 @@ func (x *Explorer) crash(i int) {
 // crash, another has taken its place.
 func (m *Model) dead(i int, touched monitor.Rank, sent uint32) client {
 	c := client{Client: monitor.Client{Touched: touched}, since: unset, sentBefore: sent}
-	if c.Crashed = m.Bounds.Faults[Crash] != Any; !c.Crashed {
+	if c.Crashed = m.Bounds.Faults[bounds.Crash] != bounds.Any; !c.Crashed {
 		c.history, c.turn[0] = m.Clients.Begin[i], 1
 	}
 	return c
@@ -154,7 +155,7 @@ func (x *Explorer) repeat(i, n int) {
 	req := *flight.Again(sent, n)
 	if x.foresees() {
 		c.sentBefore, _ = x.ids.sents.Put(slices.Delete(slices.Clone(sent), len(sent)-n, len(sent)-n+1))
-		if x.s.world.left[Duplicate] > 0 {
+		if x.s.world.left[bounds.Duplicate] > 0 {
 			x.executed = append(x.executed, req)
 		}
 	}
@@ -162,7 +163,7 @@ func (x *Explorer) repeat(i, n int) {
 		x.block(req, true)
 	}
 	for i := range x.s.clients {
-		if x.s.world.left[Duplicate] == 0 { // nothing can arrive twice any more
+		if x.s.world.left[bounds.Duplicate] == 0 { // nothing can arrive twice any more
 			x.s.clients[i].sentBefore = 0
 		}
 		x.settle(i)
@@ -263,7 +264,7 @@ func (x *Explorer) passing(to []Choice) []Choice {
 		}
 	}
 	by = instants.Sooner(by, x.instants.NextStamp(x.ids.reads.Get(x.world.reads), x.epoch+int64(x.world.now)))
-	if by == 0 || pauses > x.world.left[Pause] {
+	if by == 0 || pauses > x.world.left[bounds.Pause] {
 		return to
 	}
 	return append(to, Choice{Kind: Passes, By: by})

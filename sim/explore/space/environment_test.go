@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/bounds"
 	"lockstep/sim/explore/naming"
 	"lockstep/sim/monitor"
 	"lockstep/sim/redis"
@@ -27,12 +28,12 @@ func TestEnvironment(t *testing.T) {
 			if !known {
 				t.Fatal("there is no such lock")
 			}
-			b := Defaults(s)
-			b.Cycles, b.Faults = Any, Budget{Crash: Any, Pause: Any, ReplyLost: Any}
+			b := bounds.Defaults(s)
+			b.Cycles, b.Faults = bounds.Any, Budget{bounds.Crash: bounds.Any, bounds.Pause: bounds.Any, bounds.ReplyLost: bounds.Any}
 			b.Others = true
 			abstract := digital(t, b)
 			closeUnder(t, abstract)
-			b.Others, b.Clients, b.Faults[HoldRequest], b.Faults[Duplicate] = false, 3, 1, 1
+			b.Others, b.Clients, b.Faults[bounds.HoldRequest], b.Faults[bounds.Duplicate] = false, 3, 1, 1
 			follows(t, digital(t, b), abstract.Explorer())
 		})
 	}

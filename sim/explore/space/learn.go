@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/bounds"
 	"lockstep/sim/explore/instants"
 	"lockstep/sim/explore/unfit"
 	"lockstep/sim/process"
@@ -73,7 +74,7 @@ func (m *Model) Instants(from *Model) {
 // late reports whether the bounds have faults after which a reply comes late or never.
 func (m *Model) late() bool {
 	f := &m.Bounds.Faults
-	return f[ReplyLost]|f[HoldRequest]|f[Restart]|f[Failover] != 0
+	return f[bounds.ReplyLost]|f[bounds.HoldRequest]|f[bounds.Restart]|f[bounds.Failover] != 0
 }
 
 // awaits reports whether a client was seen to wait for a reply. Otherwise its patience begins no span.

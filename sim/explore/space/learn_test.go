@@ -9,6 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"lockstep/sim/explore/bounds"
 	"lockstep/strategies"
 )
 
@@ -24,7 +25,7 @@ func TestProbesAreNoReadings(t *testing.T) {
 	s := strategies.Strategy{Name: "stale by TIME", Nodes: 1, Timeout: time.Second, Scripts: []*redis.Script{script}, New: func(nodes []*redis.Client, key string, o strategies.Options) strategies.Lock {
 		return scripted{nodes[0], key, script}
 	}}
-	m, err := NewModel(Defaults(s), true)
+	m, err := NewModel(bounds.Defaults(s), true)
 	if err != nil {
 		t.Fatal(err)
 	}

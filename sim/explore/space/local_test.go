@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/bounds"
 	"lockstep/sim/explore/intern"
 	"lockstep/sim/monitor"
 	"lockstep/sim/trace"
@@ -24,8 +25,8 @@ func TestWrongLocalStepIsCaught(t *testing.T) {
 		"to be refused, with a record stored":     {trace.KindRefused, trace.KindFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := Defaults(setpxLua(t))
-			b.Faults = Budget{Pause: 2, ReplyLost: 1}
+			b := bounds.Defaults(setpxLua(t))
+			b.Faults = Budget{bounds.Pause: 2, bounds.ReplyLost: 1}
 			spares := func(kind trace.Kind) (monitor.Condition, bool) {
 				for _, k := range wrong {
 					if k == kind {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"lockstep/sim/explore/bounds"
 	"lockstep/sim/explore/flight"
 	"lockstep/sim/explore/picture"
 	"lockstep/sim/process"
@@ -17,7 +18,7 @@ func (x *Explorer) Outline() string {
 	text := make([]byte, 0, 256)
 	for i := range x.Bounds.Clients {
 		c := &x.s.clients[i]
-		text = picture.Client(text, Names[i], c.Crashed, c.Phase, int(c.Acquired), c.Live, c.Inside, c.paused)
+		text = picture.Client(text, bounds.Names[i], c.Crashed, c.Phase, int(c.Acquired), c.Live, c.Inside, c.paused)
 		if c.Crashed {
 			continue
 		}
@@ -45,7 +46,7 @@ func (x *Explorer) Picture(text []byte, names bool) []byte {
 		if !names {
 			n, paused = 0, false
 		}
-		text = picture.Client(text, Names[i], c.Crashed, c.Phase, n, c.Live, c.Inside, paused)
+		text = picture.Client(text, bounds.Names[i], c.Crashed, c.Phase, n, c.Live, c.Inside, paused)
 		if _, acts := x.readyOf(i); names {
 			text = picture.Acts(text, acts)
 		}

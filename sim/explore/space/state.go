@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/bounds"
 	"lockstep/sim/explore/flight"
 	"lockstep/sim/explore/intern"
 	"lockstep/sim/monitor"
@@ -99,7 +100,7 @@ type world struct {
 // unspent are the faults that may still happen, by kind. It is longer than a [Budget] by as
 // many zeros as let it end, with the two bytes behind it, where an integer could begin: a
 // world has no padding then, however many kinds of fault there are.
-type unspent [(faultKinds+2+3)/4*4 - 2]uint8
+type unspent [(bounds.FaultKinds+2+3)/4*4 - 2]uint8
 
 // state is an unpacked state. Packed, it is a slice of ids: of its clients without the probe,
 // of its nodes, and of its world, in this order.

@@ -7,6 +7,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/bounds"
 	"lockstep/sim/explore/counts"
 	"lockstep/sim/explore/flight"
 	"lockstep/sim/explore/instants"
@@ -35,8 +36,8 @@ type Explorer struct {
 	summaries []*summary // of the clients, without the probe
 	nodes     []*nodeSummary
 	world     *world
-	quiet     bool                                 // no request is held up there, and no transaction open
-	crashed   [len(Names)][3*len(Names) + 1]uint32 // ids of crashed clients by the rank of the grant that they had touched: three grants matter to each client at most
+	quiet     bool                                               // no request is held up there, and no transaction open
+	crashed   [len(bounds.Names)][3*len(bounds.Names) + 1]uint32 // ids of crashed clients by the rank of the grant that they had touched: three grants matter to each client at most
 
 	successors  []uint32         // packed states that are not in the visited set yet
 	pending     []pending        // clients in them that have no id yet
@@ -523,12 +524,12 @@ func (x *Explorer) answer(n *node, q behaviour.Question) (behaviour.Answer, erro
 // remember keeps a request that was executed among those that could arrive once more. One
 // that was queued in a transaction can't, and only keeps its place.
 func (x *Explorer) remember(c *client, req *flight.Request, a behaviour.Answer) {
-	if x.s.world.left[Duplicate] == 0 {
+	if x.s.world.left[bounds.Duplicate] == 0 {
 		return
 	}
 	idle := strings.HasPrefix(*x.Clients.Replies.Value(a.Reply), "+QUEUED")
 	if !x.foresees() {
-		c.sentBefore, _ = x.ids.sents.Put(flight.Executed(x.ids.sents.Get(c.sentBefore), *req, idle, repeatable))
+		c.sentBefore, _ = x.ids.sents.Put(flight.Executed(x.ids.sents.Get(c.sentBefore), *req, idle, bounds.Repeatable))
 		return
 	}
 	if spares, _ := x.Servers.Idle(a.Snapshot, flight.Nobodys, []uint32{req.Command}); !idle && !spares {

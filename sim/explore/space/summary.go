@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/bounds"
 	"lockstep/sim/explore/flight"
 	"lockstep/sim/explore/naming"
 	"lockstep/sim/monitor"
@@ -308,7 +309,7 @@ func (x *Explorer) localStep(c Choice, state, to []uint32) (_ []uint32, done boo
 		}
 		return to, true
 	case Crashes:
-		x.Stats.Used[Crash] = true
+		x.Stats.Used[bounds.Crash] = true
 		to = append(to, state...)
 		after := to[len(to)-len(state):]
 		after[who] = x.crashedID(who, x.summaries[who].touched, x.summaries[who].repeats)
@@ -334,7 +335,7 @@ func (x *Explorer) elapse(by int32, state, to []uint32) (_ []uint32, done bool) 
 	for i, s := range x.summaries {
 		if s.idles {
 			pauses++
-			x.Stats.Used[Pause] = true
+			x.Stats.Used[bounds.Pause] = true
 		}
 		if !s.crashed {
 			after[i] = s.later.to(uint32(by), func() uint32 {
@@ -345,8 +346,8 @@ func (x *Explorer) elapse(by int32, state, to []uint32) (_ []uint32, done bool) 
 		}
 	}
 	w := *x.world
-	if w.left[Pause] != Any {
-		w.left[Pause] -= pauses
+	if w.left[bounds.Pause] != bounds.Any {
+		w.left[bounds.Pause] -= pauses
 	}
 	if len(x.ageWorld(&w, by)) > 0 {
 		return to[:len(to)-len(state)], false
@@ -460,8 +461,8 @@ func (x *Explorer) afterCrash(id uint32) uint32 {
 		return n
 	}
 	w := *x.ids.worlds.Value(id)
-	if w.left[Crash] != Any {
-		w.left[Crash]--
+	if w.left[bounds.Crash] != bounds.Any {
+		w.left[bounds.Crash]--
 	}
 	n := x.ids.worlds.ID(w)
 	atomic.StoreUint32(known, n)

@@ -3,6 +3,7 @@ package space
 import (
 	"slices"
 
+	"lockstep/sim/explore/bounds"
 	"lockstep/sim/explore/flight"
 	"lockstep/sim/explore/naming"
 	"lockstep/sim/explore/spent"
@@ -16,7 +17,7 @@ func (x *Explorer) tidy() {
 	was := x.ids.helds.Get(w.held)
 	x.held = append(x.held[:0], was...)
 	held := x.dropSpent(x.held)
-	if w.left[HoldRequest] = x.Budget[HoldRequest] - flight.Holds(held); x.KeepsRequests {
+	if w.left[bounds.HoldRequest] = x.Budget[bounds.HoldRequest] - flight.Holds(held); x.KeepsRequests {
 		return
 	}
 	for n := range held {
@@ -40,7 +41,7 @@ func (x *Explorer) tidy() {
 	if !slices.Equal(held, was) {
 		w.held, _ = x.ids.helds.Put(held)
 	}
-	w.left[HoldRequest] = x.Budget[HoldRequest] - flight.Holds(held)
+	w.left[bounds.HoldRequest] = x.Budget[bounds.HoldRequest] - flight.Holds(held)
 	x.replace(x.disowned)
 }
 
@@ -58,7 +59,7 @@ func (x *Explorer) replace(of func(*flight.Request) bool) {
 // for that of a process that has crashed, if any may: it only matters for whom it harms.
 func (x *Explorer) disowned(r *flight.Request) bool {
 	c := &x.s.clients[r.Client]
-	if x.Bounds.Faults[Crash] != Any || r.Sender != flight.Same || !r.Orphan || c.Acquired == r.Acquired {
+	if x.Bounds.Faults[bounds.Crash] != bounds.Any || r.Sender != flight.Same || !r.Orphan || c.Acquired == r.Acquired {
 		return false
 	}
 	own, known := x.seriesKnown(c)
@@ -140,7 +141,7 @@ func (x *Explorer) foresees() bool { return x.habits.endless && !x.eachStep && !
 // now of which a copy is going to arrive, at any time: the state keeps these, and no others. There are at most as many
 // as the budget has left. The explorer ends in the successor in which there is none. SOUNDNESS.md argues it.
 func (x *Explorer) foresee(before []uint32) {
-	room := int(x.s.world.left[Duplicate])
+	room := int(x.s.world.left[bounds.Duplicate])
 	for i := range x.Bounds.Clients {
 		room -= len(x.ids.sents.Get(x.s.clients[i].sentBefore))
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/sim/explore/bounds"
 	"lockstep/sim/explore/madeup"
 )
 
@@ -20,8 +21,8 @@ func TestKnownTokensAreKept(t *testing.T) {
 		if !strings.Contains(madeup.Lock(n, time.Second).Name, "restores") {
 			continue
 		}
-		b := Bounds{Strategy: madeup.Lock(n, 12*time.Second), Clients: 2, Cycles: Any, TTL: 12 * time.Second, Record: "lock"}
-		b.Faults = Budget{Crash: Any, Pause: Any, HoldRequest: 3}
+		b := Bounds{Strategy: madeup.Lock(n, 12*time.Second), Clients: 2, Cycles: bounds.Any, TTL: 12 * time.Second, Record: "lock"}
+		b.Faults = Budget{bounds.Crash: bounds.Any, bounds.Pause: bounds.Any, bounds.HoldRequest: 3}
 		m, err := NewModel(b, false)
 		if err != nil {
 			t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"lockstep/sim/explore/behaviour"
+	"lockstep/sim/explore/bounds"
 	"lockstep/sim/explore/flight"
 	"lockstep/sim/explore/instants"
 	"lockstep/sim/monitor"
@@ -203,7 +204,7 @@ func (m *Model) pass(c *client, by int32, pausing bool) {
 	if c.Crashed {
 		return
 	}
-	c.paused = c.paused || pausing && m.Bounds.Faults[Pause] != Any
+	c.paused = c.paused || pausing && m.Bounds.Faults[bounds.Pause] != bounds.Any
 	h := m.Clients.At(c.history)
 	if c.since > dropped {
 		c.since = spanOf(m.instants.Shown(int64(c.since)+int64(by), h.Read, m.timed))

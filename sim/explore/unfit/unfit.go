@@ -29,6 +29,16 @@ var ErrKeepsReadings = errors.New("the lock keeps readings of a clock from one c
 // ErrFine is the error of a grid with too many multiples.
 var ErrFine = errors.New("the lock's spans make too many instants")
 
+// ByName is the error of a search that has taken the names of clients for interchangeable. If they aren't, it may be none
+// of the lock's: the search has to begin again with states that differ in names.
+type ByName struct{ Cause error }
+
+// Error returns the cause.
+func (e *ByName) Error() string { return e.Cause.Error() }
+
+// Unwrap returns the cause.
+func (e *ByName) Unwrap() error { return e.Cause }
+
 // Unlearned is the reason why a search's instants may not suffice.
 type Unlearned string
 
