@@ -38,12 +38,14 @@ func TestAlike(t *testing.T) {
 		{"fenced", 3, 1, few},
 		{"redlock", 2, 1, few},
 	} {
-		if i >= 3 {
-			testenv.Long(t) // one of each kind is enough elsewhere
-		}
-		b := Defaults(strategy(t, c.lock))
-		b.Clients, b.Cycles, b.Faults = c.clients, c.cycles, c.faults
-		t.Run(fmt.Sprintf("%s-%d", c.lock, c.clients), func(t *testing.T) { sameByName(t, b, false) })
+		t.Run(fmt.Sprintf("%s-%d", c.lock, c.clients), func(t *testing.T) {
+			if i >= 3 {
+				testenv.Long(t) // one of each kind is enough elsewhere
+			}
+			b := Defaults(strategy(t, c.lock))
+			b.Clients, b.Cycles, b.Faults = c.clients, c.cycles, c.faults
+			sameByName(t, b, false)
+		})
 	}
 }
 
@@ -106,10 +108,10 @@ func TestTellsClientsApart(t *testing.T) {
 		"the order of a set's members":  {refused: firstInLine},
 		"members that are kept in mind": {marks: true, refused: ofB(func(l *tokenLock) error { l.lost = true; return nil })},
 	} {
-		if name != "an order in Redis" && name != "a client that sleeps" {
-			testenv.Long(t)
-		}
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			if name != "an order in Redis" && name != "a client that sleeps" {
+				testenv.Long(t)
+			}
 			b := Bounds{Strategy: tokenStrategy(lock), Clients: 2, Cycles: 2, TTL: 12 * time.Second, Faults: Budget{Crash: 1, Pause: 1}}
 			b.Codes = trace.Verdict{trace.SW, trace.DG, trace.OV, trace.FR, trace.FN}
 			sameByName(t, b, true)
