@@ -18,6 +18,7 @@ import (
 // TestAlike: a search that follows one of the states that differ in clients' names alone counts as many states,
 // transitions and near misses as one that follows all of them, and finds the same.
 func TestAlike(t *testing.T) {
+	testenv.LongRaced(t) // TestSameEachTime has workers
 	t.Parallel()
 	few, many := Budget{Crash: 1, Pause: 1}, Budget{Crash: 1, Pause: 1, ReplyLost: 1, HoldRequest: 1, Duplicate: 1}
 	for i, c := range []struct {
@@ -96,6 +97,7 @@ func counted(r *Result) string {
 // TestTellsClientsApart: where names make a difference, be it to code, to Redis, or to code that comes to it in one way
 // only, states that differ in them are followed one by one.
 func TestTellsClientsApart(t *testing.T) {
+	testenv.LongRaced(t)
 	t.Parallel()
 	for name, lock := range map[string]tokenLock{
 		"an order in the code":          {refused: takeOver},
