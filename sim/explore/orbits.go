@@ -23,7 +23,7 @@ func newSearch(m *space.Model, opt Options) *search {
 // interchange runs everything once more that clients and servers were seen to do, with the clients' names exchanged in
 // every way, as far as the search hasn't. All is known then that would be if it had followed all states. It returns the
 // search's error; and [unfit.ByName] if that has an error, or this, which may be because names matter. A search that was
-// cut off has some time for it.
+// cut off has some time for it, and none to begin again: what it has found needs a schedule then.
 func (s *search) interchange(ctx context.Context, err error) error {
 	limited := errors.Is(err, errLimit)
 	switch {
@@ -53,7 +53,7 @@ func (s *search) interchange(ctx context.Context, err error) error {
 	wg.Wait()
 	var names *unfit.ByName
 	switch cause := context.Cause(ctx); {
-	case errors.As(cause, &names):
+	case errors.As(cause, &names) && !limited:
 		return names
 	case cause != nil:
 		s.unsure = true

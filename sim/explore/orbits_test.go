@@ -13,6 +13,7 @@ import (
 	"lockstep/sim/explore/madeup"
 	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
+	"lockstep/strategies"
 )
 
 // TestAlike: a search that follows one of the states that differ in clients' names alone counts as many states,
@@ -119,6 +120,59 @@ func TestTellsClientsApart(t *testing.T) {
 			sameByName(t, b, true)
 		})
 	}
+}
+
+// TestTellsClientsApartByMessages: of two keys that expire at one instant the server tells of that first whose name comes
+// first, so a lock that names keys by its tokens tells clients apart, although nothing is executed then.
+func TestTellsClientsApartByMessages(t *testing.T) {
+	testenv.LongRaced(t)
+	t.Parallel()
+	s := mutantStrategy(mutant{release: rightRelease, acquire: acquireByMarks}, 1)
+	b := Bounds{Strategy: s, Clients: 2, Cycles: 1, TTL: 12 * time.Second, Faults: Budget{Crash: 1}, Record: "lock", Codes: trace.Verdict{trace.PD}}
+	sameByName(t, b, true)
+	if r, err := Run(t.Context(), b, Options{}); err != nil || r.Find(trace.PD) == nil {
+		t.Errorf("nobody is kept out: %v", err)
+	}
+}
+
+// acquireByMarks acquires, and has each client leave a mark that expires. Who is refused, and hears that its own went first
+// although the holder's went at the same time, makes the holder's record last for ever.
+func acquireByMarks(ctx context.Context, m *mutant) (*strategies.Lease, error) {
+	token, rdb, sent := m.Token(), m.nodes[0], m.Clock.Monotonic()
+	err := m.set(ctx, rdb, token, m.TTL)
+	if err == nil {
+		return &strategies.Lease{Token: token, Deadline: sent + m.TTL - m.grace()}, rdb.Set(ctx, "mark "+token, "", 3*time.Second).Err()
+	}
+	refused := func(err error) (*strategies.Lease, error) { return nil, errors.Join(strategies.ErrNotAcquired, err) }
+	if !errors.Is(err, strategies.ErrNotAcquired) {
+		return nil, err
+	}
+	if err := rdb.ConfigSet(ctx, "notify-keyspace-events", "Ex").Err(); err != nil {
+		return refused(err)
+	}
+	expired := rdb.Subscribe(ctx, "__keyevent@0__:expired")
+	defer expired.Close() //nolint:errcheck // it is gone
+	if _, err := expired.ReceiveTimeout(ctx, 3*time.Second); err != nil {
+		return refused(timedOut(err))
+	}
+	if err := rdb.Set(ctx, "mark "+token, "", 3*time.Second).Err(); err != nil {
+		return refused(err)
+	}
+	theirs, err := rdb.Get(ctx, m.key).Result()
+	if err != nil {
+		return refused(nil)
+	}
+	if n, err := rdb.Exists(ctx, "mark "+theirs).Result(); err != nil || n == 0 {
+		return refused(err)
+	}
+	first, err := expired.ReceiveMessage(ctx)
+	if err != nil || first.Payload != "mark "+token {
+		return refused(err)
+	}
+	if n, err := rdb.Exists(ctx, "mark "+theirs).Result(); err != nil || n != 0 {
+		return refused(err)
+	}
+	return refused(rdb.Persist(ctx, m.key).Err())
 }
 
 // ofB returns what B alone does when it is refused.

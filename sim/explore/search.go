@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"lockstep/sim/explore/counts"
 	"lockstep/sim/explore/disk"
 	"lockstep/sim/explore/orbit"
 	"lockstep/sim/explore/space"
@@ -73,6 +74,7 @@ type search struct {
 	err      error
 	pool     []*space.Explorer // one for each worker
 	dead     sync.Map          // ending -> bool: whether it is a deadlock
+	sleepers sync.Map          // ids of clients that wait for ever
 	followed atomic.Int64      // transitions
 	others   atomic.Int64      // states for which another is followed
 	depth    atomic.Int64
@@ -167,8 +169,8 @@ func (s *search) layer(pieces int, read func(piece int, into []uint32) []uint32)
 func (s *search) follow(x *space.Explorer, orbits *orbit.Finder, state []uint32) {
 	size, near := orbits.Least(state), x.Stats.Near
 	x.View(state)
-	if x.Stats.Asleep == "" && x.Asleep() {
-		x.Stats.Asleep = x.Sleeper(state)
+	if x.Asleep() {
+		x.Stats.Add(&counts.Stats{Asleep: x.Sleeper(state, s.newSleeper)})
 	}
 	if s.wants(trace.PD) && x.Rests() && s.deadlock(x, state) {
 		s.report(trace.SetOf(trace.PD))
@@ -185,6 +187,12 @@ func (s *search) follow(x *space.Explorer, orbits *orbit.Finder, state []uint32)
 func (s *search) sizes() (states, memory, disk int64) {
 	states, memory, disk = s.visited.sizes()
 	return states + s.others.Load(), memory, disk
+}
+
+// newSleeper reports whether a client, by its id, was never seen to wait for ever before.
+func (s *search) newSleeper(client uint32) bool {
+	_, known := s.sleepers.LoadOrStore(client, true)
+	return !known
 }
 
 func (s *search) wants(c trace.Code) bool { return s.Bounds.CodeSet().Has(c) }

@@ -1,6 +1,7 @@
 package behaviour
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -194,16 +195,40 @@ func (s *Servers) Alike(ctx context.Context, histories []uint32, n int) error {
 	return nil
 }
 
-// Interchanged executes everything once more that servers were seen to do, with the clients' names exchanged in these ways,
-// and fails with [Unlike] if that makes a difference. It must not be called while commands are executed.
+// Interchanged has servers do everything once more that they were seen to do, with the clients' names exchanged in these
+// ways, and fails with [Unlike] if that makes a difference: they execute commands, and tell subscribers which keys have
+// gone, of several at once in the order of their names. It must not be called while commands are executed.
 func (s *Servers) Interchanged(ctx context.Context, ways []*naming.Renaming) error {
 	var all []uint32
 	for id := range uint32(s.answers.Len()) {
 		all = append(all, id+1)
 	}
 	for _, r := range ways {
-		if err := s.unlike(ctx, s, all, func(text string) string { return s.clients.tokens.Renamed(text, r) }, r.Conn); err != nil {
+		text := func(text string) string { return s.clients.tokens.Renamed(text, r) }
+		if err := cmp.Or(s.unlike(ctx, s, all, text, r.Conn), s.toldUnlike(text, r.Conn)); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// toldUnlike fails with [Unlike] unless subscribers are told the same of keys that have gone by themselves, under other
+// names.
+func (s *Servers) toldUnlike(text func(string) string, conn func(int) int) error {
+	renamed := func(id uint32) uint32 { return s.ID(s.Snapshot(id).Renamed(text, conn)) }
+	same := func(was, is Aged) bool {
+		return is == Aged{Snapshot: renamed(was.Snapshot), Expired: was.Expired, Sent: s.renamedMessages(was.Sent, s, text, conn)}
+	}
+	differs := &Unlike{Client: "Redis", Once: "messages about keys that have gone", Again: "others"}
+	for id := range uint32(s.aged.Len()) {
+		e := s.aged.Entries.At(id + 1)
+		if e.Value.Sent != 0 && !same(e.Value, s.Age(renamed(e.Key.snapshot), e.Key.by)) {
+			return differs
+		}
+	}
+	for id := range uint32(s.snapshots.Len()) {
+		if s.Subscribers(id+1) > 0 && !same(s.Evicted(id+1), s.Evicted(renamed(id+1))) {
+			return differs
 		}
 	}
 	return nil

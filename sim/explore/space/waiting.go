@@ -177,18 +177,19 @@ func (x *Explorer) keepsLock() bool {
 	return false
 }
 
-// Sleeper returns the line at which a client waits for ever in the state that the explorer views, if one does.
-func (x *Explorer) Sleeper(state []uint32) string {
+// Sleeper returns the line at which a client waits for ever in the state that the explorer views, the least of those of
+// clients that are new; or nothing.
+func (x *Explorer) Sleeper(state []uint32, isNew func(client uint32) bool) (least string) {
 	for _, id := range state[:x.Bounds.Clients] {
 		c := x.ids.clients.Value(id)
-		if c.Crashed {
+		if c.Crashed || !isNew(id) {
 			continue
 		}
-		for t := range int(x.Clients.At(c.history).Count) {
-			if c.waits[t] {
-				return cmp.Or(x.Clients.LineBy(c.history, t), " at a line that isn't known")
+		if t := slices.Index(c.waits[:x.Clients.At(c.history).Count], true); t >= 0 {
+			if line := cmp.Or(x.Clients.LineBy(c.history, t), " at a line that isn't known"); least == "" || line < least {
+				least = line
 			}
 		}
 	}
-	return ""
+	return least
 }
