@@ -185,8 +185,13 @@ func TestExploreOnDisk(t *testing.T) {
 	if want := "lockstep: going on with a search that was cut off at depth 0, after 1 state\n"; status != 0 || errs != want {
 		t.Errorf("exit status %d, and %q; want %q", status, errs, want)
 	}
-	executed := regexp.MustCompile(`really executed \d+ commands`) // in memory others, to make sure that names make no difference
-	if inMemory := must(t, "", args[:len(args)-2]...); executed.ReplaceAllString(out, "") != executed.ReplaceAllString(inMemory, "") {
+	// In memory one state is followed for those that differ in names, and commands are executed to make sure of it.
+	size := regexp.MustCompile(`[\d,]+ (situations|followed)`)
+	found := func(out string) string {
+		answers, effort, _ := strings.Cut(out, "What it came to")
+		return answers + strings.Join(size.FindAllString(effort, -1), "\n")
+	}
+	if inMemory := must(t, "", args[:len(args)-2]...); found(out) != found(inMemory) {
 		t.Errorf("on disk it is\n%s\nand in memory\n%s", out, inMemory)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {

@@ -275,6 +275,9 @@ func Effort(r *explore.Result) []Item {
 	case !r.Complete:
 		how = fmt.Sprintf("among them all that schedules of %d choices or fewer lead to; a choice may be several steps", r.Depth)
 	}
+	if r.Bounds.Alike() {
+		how += ". Of those that differ in clients' names alone one was followed for all"
+	}
 	items := []Item{
 		{"states", fmt.Sprintf("%s, %s", Count(int(r.States), "situation"), how)},
 		{"choices", Grouped(r.Transitions) + " followed from them"},
