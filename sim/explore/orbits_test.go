@@ -31,17 +31,20 @@ func TestAlike(t *testing.T) {
 		{"setpx-subscribe", 3, 1, few},
 		{"timestamp-overwritten", 2, 1, few},
 		{"setpx-watch", 2, 1, Budget{Pause: 1, ReplyLost: 1, Duplicate: 1}},
-		{"setpx-lua", 4, 1, Budget{Pause: 1}},
 		{"get-then-del", 3, 1, Budget{Crash: 1, Pause: 1, Restart: 1, Evict: 1}},
 		{"watchdog", 2, 2, few},
-		{"reentrant", 3, 1, Budget{Pause: 1, ReplyLost: 1, HoldRequest: 1}},
 		{"setpx-wait", 2, 1, Budget{Crash: 1, Pause: 1, Failover: 1}},
 		{"pxat-client-clock", 2, 1, Budget{ClientClock: 1, ServerClock: 1}},
 		{"fenced", 3, 1, few},
+		{"setpx-lua", 4, 1, Budget{Pause: 1}},
+		{"reentrant", 3, 1, Budget{Pause: 1, ReplyLost: 1, HoldRequest: 1}},
 		{"redlock", 2, 1, few},
 	} {
 		t.Run(fmt.Sprintf("%s-%d", c.lock, c.clients), func(t *testing.T) {
-			if i >= 3 {
+			switch {
+			case i >= 10:
+				testenv.Longest(t)
+			case i >= 3:
 				testenv.Long(t) // one of each kind is enough elsewhere
 			}
 			b := Defaults(strategy(t, c.lock))
