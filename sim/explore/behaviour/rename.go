@@ -175,7 +175,8 @@ func (s *Servers) Alike(ctx context.Context, histories []uint32, n int) error {
 	if err := s.Retold(ctx, math.MaxInt); err != nil {
 		return err
 	}
-	for _, r := range naming.Reversals(n) {
+	reversals := naming.Reversals(n)
+	for _, r := range reversals {
 		for _, id := range histories {
 			if id == 0 { // of a client that has crashed
 				continue
@@ -187,22 +188,15 @@ func (s *Servers) Alike(ctx context.Context, histories []uint32, n int) error {
 				return err
 			}
 		}
-		text := func(text string) string { return s.clients.tokens.Renamed(text, r) }
-		if err := s.unlike(ctx, s, s.tellingAnswers(math.MaxInt), text, r.Conn); err != nil {
-			return err
-		}
 	}
-	return nil
+	return s.Interchanged(ctx, reversals[:])
 }
 
 // Interchanged has servers do everything once more that they were seen to do, with the clients' names exchanged in these
 // ways, and fails with [Unlike] if that makes a difference: they execute commands, and tell subscribers which keys have
 // gone, of several at once in the order of their names. It must not be called while commands are executed.
 func (s *Servers) Interchanged(ctx context.Context, ways []*naming.Renaming) error {
-	var all []uint32
-	for id := range uint32(s.answers.Len()) {
-		all = append(all, id+1)
-	}
+	all := s.tellingAnswers(math.MaxInt)
 	for _, r := range ways {
 		text := func(text string) string { return s.clients.tokens.Renamed(text, r) }
 		if err := cmp.Or(s.unlike(ctx, s, all, text, r.Conn), s.toldUnlike(text, r.Conn)); err != nil {

@@ -90,7 +90,10 @@ func TokenAt(s string, client func(letter byte) bool) int {
 
 // Text returns a text with other tokens in place of those in it. tokenAt returns the length of the token with which a
 // text begins, or 0.
-func (d Disguise) Text(s string, tokenAt func(string) int) string {
+func (d Disguise) Text(s string, tokenAt func(string) int) string { return replaced(s, tokenAt, d.Of) }
+
+// replaced returns a text with other tokens, of the same lengths, in place of those in it.
+func replaced(s string, tokenAt func(string) int, of func(token string) string) string {
 	var to []byte
 	for i := 0; i < len(s); i++ {
 		n := tokenAt(s[i:])
@@ -100,7 +103,7 @@ func (d Disguise) Text(s string, tokenAt func(string) int) string {
 		if to == nil {
 			to = []byte(s)
 		}
-		copy(to[i:], d.Of(s[i:i+n]))
+		copy(to[i:], of(s[i:i+n]))
 		i += n - 1
 	}
 	if to == nil {

@@ -63,21 +63,10 @@ func (t *Tokens) Series(text *string) (set SeriesSet) {
 
 // Renamed returns a text with the tokens' new names.
 func (t *Tokens) Renamed(text string, r *Renaming) string {
-	var to []byte
-	for i := 0; i < len(text); i++ {
-		n := t.At(text[i:])
-		at, is := t.places[text[i:i+n]]
-		if !is {
-			continue
+	return replaced(text, t.At, func(token string) string {
+		if at, is := t.places[token]; is {
+			return t.texts[r.Series[at.series]][at.nth]
 		}
-		if to == nil {
-			to = []byte(text)
-		}
-		copy(to[i:], t.texts[r.Series[at.series]][at.nth])
-		i += n - 1
-	}
-	if to == nil {
-		return text
-	}
-	return string(to)
+		return token
+	})
 }
