@@ -59,13 +59,13 @@ func (s *search) findLeastBeside(ctx context.Context) *leastBeside {
 		defer close(b.ready)
 		defer m.Close()          //nolint:errcheck // nothing is written
 		room := s.opt.Memory / 2 // the visited set is still there
-		b.least = leastIn(m, found, func() bool { return ctx.Err() != nil || room > 0 && heap() > room })
+		b.least = leastIn(m, found, s.alike(), func() bool { return ctx.Err() != nil || room > 0 && heap() > room })
 	}()
 	return b
 }
 
 // leastIn is findLeast with a world of its own. It returns nil if it was cut off.
-func leastIn(m *space.Model, found space.Codes, stop func() bool) (l *leastFound) {
+func leastIn(m *space.Model, found space.Codes, alike bool, stop func() bool) (l *leastFound) {
 	var failed error
 	defer func() {
 		if failed != nil {
@@ -79,7 +79,7 @@ func leastIn(m *space.Model, found space.Codes, stop func() bool) (l *leastFound
 	}
 	defer w.Close() //nolint:errcheck // nothing is written
 	cut := false
-	l = findLeast(m, w, found, func() bool {
+	l = findLeast(m, w, found, alike, func() bool {
 		cut = cut || stop()
 		return cut
 	})

@@ -27,7 +27,7 @@ func TestEssential(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Close() //nolint:errcheck // the test is over
-	paths, err := findShortest(m, trace.SetOf(trace.FR), func() bool { return false })
+	paths, err := findShortest(m, trace.SetOf(trace.FR), false, func() bool { return false })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -249,6 +249,7 @@ func searchModel(ctx context.Context, m *space.Model, opt Options, v Vacuity) (*
 func (s *search) concludeBounded(ctx context.Context, r *Result, found space.Codes, opt Options) (*Result, error) {
 	differs, done := s.elsewhenBeside(ctx)
 	defer done()
+	opt.alike = s.alike()
 	err := conclude(ctx, s.Model, r, found, opt, s.least)
 	if why, failed := differs(); failed != nil {
 		return nil, failed
@@ -456,7 +457,7 @@ func conclude(ctx context.Context, m *space.Model, r *Result, found space.Codes,
 	defer w.Close() //nolint:errcheck // nothing is written
 	l := before.wait(found)
 	if l == nil {
-		l = findLeast(m, w, found, func() bool { return ctx.Err() != nil || opt.full() })
+		l = findLeast(m, w, found, opt.alike, func() bool { return ctx.Err() != nil || opt.full() })
 	}
 	if l.search != nil && !unfit.IsUnlearned(l.search) {
 		return l.search
@@ -488,12 +489,11 @@ type leastFound struct {
 	search, engine error
 }
 
-// findLeast finds the least schedules in a model, and has the engine run them. It ends early, with what it has, when
-// stop reports true.
-func findLeast(m *space.Model, w *sim.World, found space.Codes, stop func() bool) *leastFound {
+// findLeast finds the least schedules in a model, and has the engine run them: see findShortest.
+func findLeast(m *space.Model, w *sim.World, found space.Codes, alike bool, stop func() bool) *leastFound {
 	l := new(leastFound)
 	var paths map[trace.Code][]space.Choice
-	paths, l.search = findShortest(m, found, stop)
+	paths, l.search = findShortest(m, found, alike, stop)
 	for _, c := range trace.Codes {
 		path, any := paths[c]
 		if !any {

@@ -20,6 +20,9 @@ func newSearch(m *space.Model, opt Options) *search {
 	return s
 }
 
+// alike reports whether clients are known to be interchangeable, once interchange has said so.
+func (s *search) alike() bool { return s.orbits != nil && !s.unsure }
+
 // interchange runs everything once more that clients and servers were seen to do, with the clients' names exchanged in
 // every way, as far as the search hasn't. All is known then that would be if it had followed all states. It returns the
 // search's error; and [unfit.ByName] if that has an error, or this, which may be because names matter. A search that was

@@ -38,9 +38,10 @@ type Options struct {
 	// Progress, if it is set, is called about five times a second.
 	Progress func(Progress)
 
-	dir  *disk.Dir // of Disk, in the search that it is for
-	room int64     // in bytes, for states on disk to have another share of the memory; 0 is theirs
-	stir func()    // called before states are followed, if it is set: a test ends the process there
+	dir   *disk.Dir // of Disk, in the search that it is for
+	room  int64     // in bytes, for states on disk to have another share of the memory; 0 is theirs
+	alike bool      // clients are known to be interchangeable
+	stir  func()    // called before states are followed, if it is set: a test ends the process there
 }
 
 // Progress tells how far a search has come.

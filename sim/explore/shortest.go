@@ -55,6 +55,7 @@ func (p *pathNode) passed() bool { return p.by.Kind == space.Passes }
 // shortest is a search for the least schedules, by Dijkstra's algorithm.
 type shortest struct {
 	x     *space.Explorer
+	alike bool                          // the clients are interchangeable: see outOfTurn
 	nodes statedNodes                   // all
 	queue []waiting                     // the heap of those that are not expanded yet
 	left  space.Codes                   // violations that are still looked for
@@ -106,12 +107,13 @@ func (q *shortest) pop() (node int32) {
 
 // findShortest finds the least schedule for each of the violations. It takes all schedules in the
 // order of their cost, so the first with a violation is the least, and the violation needs
-// each of its faults: otherwise there would be a schedule of fewer. It ends early, with what
-// it has, when stop reports true.
-func findShortest(m *space.Model, wanted space.Codes, stop func() bool) (map[trace.Code][]space.Choice, error) {
+// each of its faults: otherwise there would be a schedule of fewer. Of schedules that differ in clients' names
+// alone it takes one if alike is set. It ends early, with what it has, when stop reports true.
+func findShortest(m *space.Model, wanted space.Codes, alike bool, stop func() bool) (map[trace.Code][]space.Choice, error) {
 	x := m.Explorer()
 	x.Begin()
 	q := shortestFrom(x, wanted, nil)
+	q.alike = alike
 	err := q.run(stop)
 	return q.got, err
 }
@@ -201,13 +203,28 @@ func (q *shortest) expand(i int32) {
 			next.last = int8(c.Who)
 		}
 		x.Choose(c)
-		if x.Found&q.left != 0 {
+		found, after := x.Found&q.left, x.Packed(state)
+		if q.outOfTurn(c, state, after) {
+			continue
+		}
+		if found != 0 {
 			end := next
-			end.ends = x.Found & q.left
+			end.ends = found
 			q.add(end, nil)
 		}
-		q.add(next, x.Packed(state))
+		q.add(next, after)
 	}
+}
+
+// outOfTurn reports whether by a choice a client asks for the lock for the first time while the one before it hasn't asked.
+// Of the paths that differ in the names of interchangeable clients alone, on one they first ask in the order of their
+// names, and it comes before the others.
+func (q *shortest) outOfTurn(c space.Choice, before, after []uint32) bool {
+	asked := func(state []uint32, i uint8) bool {
+		is, _, _ := q.x.Client(state, int(i))
+		return is.Acquired > 0 || is.Crashed
+	}
+	return q.alike && c.Acts() && c.Who > 0 && !asked(before, c.Who-1) && !asked(before, c.Who) && asked(after, c.Who)
 }
 
 // price returns the cost of a node's path with one more choice, which the explorer is about
