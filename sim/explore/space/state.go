@@ -97,10 +97,10 @@ type world struct {
 	switched uint8 // how often that has changed
 }
 
-// unspent are the faults that may still happen, by kind. It is longer than a [Budget] by as
-// many zeros as let it end, with the two bytes behind it, where an integer could begin: a
-// world has no padding then, however many kinds of fault there are.
-type unspent [(bounds.FaultKinds+2+3)/4*4 - 2]uint8
+// unspent are the faults that may still happen, by kind. It is longer than a [Budget] by as many zeros as
+// let a world, of which 20 bytes stand before it and two behind it, be a multiple of eight bytes: it has no
+// padding then, however many kinds of fault there are.
+type unspent [(20+bounds.FaultKinds+2+7)/8*8 - 20 - 2]uint8
 
 // state is an unpacked state. Packed, it is a slice of ids: of its clients without the probe,
 // of its nodes, and of its world, in this order.
