@@ -102,14 +102,11 @@ var choiceRows = [ChoiceKinds]choiceRow{
 	ActsAndLosesReply: {
 		fault: bounds.ReplyLost,
 		apply: func(x *Explorer, c Choice) { x.act(c, losesReply) },
-		wrong: func(c Choice) string { return fmt.Sprintf("the reply to %s's request is lost", bounds.Names[c.Who]) },
+		wrong: func(c Choice) string { return "the reply to " + bounds.Names[c.Who] + "'s request is lost" },
 		play: func(m *Model, c Choice) []sim.Move {
 			return append(sim.MovesOf(fault.LoseReply{Client: m.client(c)}), c.step())
 		},
-		read: func(_ *Explorer, f, _ fault.Fault) (Choice, int) {
-			_, is := f.(fault.LoseReply)
-			return Choice{Kind: ActsAndLosesReply}, count(is, 1)
-		},
+		read:   reads(func(fault.LoseReply) Choice { return Choice{Kind: ActsAndLosesReply} }),
 		covers: []fault.Fault{fault.Drop{}},
 		menu:   []Item{{Label: "lose next reply"}},
 	},
@@ -120,10 +117,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		play: func(m *Model, c Choice) []sim.Move {
 			return append(sim.MovesOf(fault.Hold{Client: m.client(c)}), c.step())
 		},
-		read: func(_ *Explorer, f, _ fault.Fault) (Choice, int) {
-			_, is := f.(fault.Hold)
-			return Choice{Kind: ActsAndIsHeldUp}, count(is, 1)
-		},
+		read:   reads(func(fault.Hold) Choice { return Choice{Kind: ActsAndIsHeldUp} }),
 		covers: []fault.Fault{fault.Delay{}},
 		menu:   []Item{{Label: "hold next request"}},
 	},
@@ -142,20 +136,12 @@ var choiceRows = [ChoiceKinds]choiceRow{
 	Crashes: {
 		of:    OfClient,
 		fault: bounds.Crash,
-		list: func(x *Explorer, to []Choice, i int) []Choice {
-			if x.summaries[i].lives() {
-				to = append(to, Choice{Kind: Crashes, Who: uint8(i)})
-			}
-			return to
-		},
+		list:  func(x *Explorer, to []Choice, i int) []Choice { return has(x.summaries[i].lives(), to, Crashes, i) },
 		apply: func(x *Explorer, c Choice) { x.crash(int(c.Who)) },
 		wrong: func(c Choice) string { return bounds.Names[c.Who] + " crashes" },
 		play:  func(m *Model, c Choice) []sim.Move { return sim.MovesOf(fault.Crash{Client: m.client(c)}) },
-		read: func(_ *Explorer, f, _ fault.Fault) (Choice, int) {
-			got, is := f.(fault.Crash)
-			return Choice{Kind: Crashes, Who: bounds.ClientOf(got.Client)}, count(is, 1)
-		},
-		menu: []Item{{Label: "crash"}},
+		read:  reads(func(f fault.Crash) Choice { return Choice{Kind: Crashes, Who: bounds.ClientOf(f.Client)} }),
+		menu:  []Item{{Label: "crash"}},
 	},
 	Repeats: {
 		of:    OfClient,
@@ -185,24 +171,21 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		},
 		apply: func(x *Explorer, c Choice) { x.stepWall(int(c.Who), c.By) },
 		wrong: func(c Choice) string {
-			return fmt.Sprintf("%s's wall clock jumps by %s", bounds.Names[c.Who], trace.Duration(c.span()))
+			return bounds.Names[c.Who] + "'s wall clock jumps by " + trace.Duration(c.span())
 		},
 		play: func(m *Model, c Choice) []sim.Move {
 			return sim.MovesOf(fault.WallStep{Client: m.client(c), By: c.span()})
 		},
-		read: func(_ *Explorer, f, _ fault.Fault) (Choice, int) {
-			got, is := f.(fault.WallStep)
-			return Choice{Kind: JumpsClient, Who: bounds.ClientOf(got.Client), By: millis(got.By)}, count(is, 1)
-		},
+		read: reads(func(f fault.WallStep) Choice {
+			return Choice{Kind: JumpsClient, Who: bounds.ClientOf(f.Client), By: millis(f.By)}
+		}),
 		menu: []Item{{"clock on", Choice{By: 1}}, {"clock back", Choice{By: -1}}},
 	},
 	Frees: {
 		of: OfRequests, fault: bounds.NoFault, needs: bounds.HoldRequest,
 		list:  func(x *Explorer, to []Choice, _ int) []Choice { return x.freeing(to, Frees, (*flight.Request).HeldUp) },
 		apply: func(x *Explorer, c Choice) { x.free(c.Who, c.N, false) },
-		play: func(m *Model, c Choice) []sim.Move {
-			return sim.MovesOf(fault.Free{Client: m.client(c), N: int(c.N)})
-		},
+		play:  func(m *Model, c Choice) []sim.Move { return sim.MovesOf(fault.Free{Client: m.client(c), N: int(c.N)}) },
 		read: func(_ *Explorer, f, _ fault.Fault) (Choice, int) {
 			got, is := f.(fault.Free)
 			return Choice{Kind: Frees, Who: bounds.ClientOf(got.Client), N: uint8(got.N)}, count(is && got.N <= MaxList, 1)
@@ -216,7 +199,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		},
 		apply: func(x *Explorer, c Choice) { x.free(c.Who, c.N, true) },
 		wrong: func(c Choice) string {
-			return fmt.Sprintf("the reply to %s's request that was held up is lost", bounds.Names[c.Who])
+			return "the reply to " + bounds.Names[c.Who] + "'s request that was held up is lost"
 		},
 		play: func(m *Model, c Choice) []sim.Move {
 			return sim.MovesOf(fault.LoseHeldReply{Client: m.client(c), N: int(c.N)}, fault.Free{Client: m.client(c), N: int(c.N)})
@@ -230,14 +213,10 @@ var choiceRows = [ChoiceKinds]choiceRow{
 	FallsBehind: {
 		of:    OfNode,
 		fault: bounds.Failover,
-		list: func(_ *Explorer, to []Choice, i int) []Choice {
-			return append(to, Choice{Kind: FallsBehind, Who: uint8(i)})
-		},
+		list:  func(_ *Explorer, to []Choice, i int) []Choice { return has(true, to, FallsBehind, i) },
 		apply: func(x *Explorer, c Choice) { x.fallBehind(int(c.Who)) },
 		then:  TakesOver,
-		wrong: func(c Choice) string {
-			return fmt.Sprintf("n%d's replica falls behind, and is made the master", c.Who+1)
-		},
+		wrong: func(c Choice) string { return c.node() + "'s replica falls behind, and is made the master" },
 		play: func(_ *Model, c Choice) []sim.Move {
 			return sim.MovesOf(fault.Lag{Replica: c.node() + "r1", By: 1000 * time.Hour})
 		},
@@ -249,12 +228,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 	},
 	TakesOver: {
 		of: OfNode, fault: bounds.NoFault, needs: bounds.Failover,
-		list: func(x *Explorer, to []Choice, i int) []Choice {
-			if x.nodes[i].behind {
-				to = append(to, Choice{Kind: TakesOver, Who: uint8(i)})
-			}
-			return to
-		},
+		list:  func(x *Explorer, to []Choice, i int) []Choice { return has(x.nodes[i].behind, to, TakesOver, i) },
 		apply: func(x *Explorer, c Choice) { x.takeOver(int(c.Who)) },
 		play: func(_ *Model, c Choice) []sim.Move {
 			return sim.MovesOf(fault.Down{Node: c.node()}, fault.Failover{To: c.node() + "r1"})
@@ -270,9 +244,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 	Restarts: {
 		of:    OfNode,
 		fault: bounds.Restart,
-		list: func(_ *Explorer, to []Choice, i int) []Choice {
-			return append(to, Choice{Kind: Restarts, Who: uint8(i)})
-		},
+		list:  func(_ *Explorer, to []Choice, i int) []Choice { return has(true, to, Restarts, i) },
 		apply: func(x *Explorer, c Choice) { x.restart(int(c.Who)) },
 		wrong: func(c Choice) string { return c.node() + " restarts, empty" },
 		play: func(_ *Model, c Choice) []sim.Move {
@@ -288,20 +260,12 @@ var choiceRows = [ChoiceKinds]choiceRow{
 	Evicts: {
 		of:    OfNode,
 		fault: bounds.Evict,
-		list: func(x *Explorer, to []Choice, i int) []Choice {
-			if x.nodes[i].record {
-				to = append(to, Choice{Kind: Evicts, Who: uint8(i)})
-			}
-			return to
-		},
+		list:  func(x *Explorer, to []Choice, i int) []Choice { return has(x.nodes[i].record, to, Evicts, i) },
 		apply: func(x *Explorer, c Choice) { x.evict(int(c.Who)) },
 		wrong: func(c Choice) string { return c.node() + " drops the lock's record before its time" },
 		play:  func(_ *Model, c Choice) []sim.Move { return sim.MovesOf(fault.Evict{Node: c.node()}) },
-		read: func(_ *Explorer, f, _ fault.Fault) (Choice, int) {
-			got, is := f.(fault.Evict)
-			return Choice{Kind: Evicts, Who: bounds.NodeOf(got.Node)}, count(is, 1)
-		},
-		menu: []Item{{Label: "lose the key"}},
+		read:  reads(func(f fault.Evict) Choice { return Choice{Kind: Evicts, Who: bounds.NodeOf(f.Node)} }),
+		menu:  []Item{{Label: "lose the key"}},
 	},
 	JumpsServer: {
 		of:    OfNode,
@@ -311,16 +275,11 @@ var choiceRows = [ChoiceKinds]choiceRow{
 			return append(to, Choice{Kind: JumpsServer, Who: uint8(i), By: by}, Choice{Kind: JumpsServer, Who: uint8(i), By: -by})
 		},
 		apply: func(x *Explorer, c Choice) { x.stepClock(int(c.Who), c.By) },
-		wrong: func(c Choice) string {
-			return fmt.Sprintf("%s's clock jumps by %s", c.node(), trace.Duration(c.span()))
-		},
-		play: func(_ *Model, c Choice) []sim.Move {
-			return sim.MovesOf(fault.NodeStep{Node: c.node(), By: c.span()})
-		},
-		read: func(_ *Explorer, f, _ fault.Fault) (Choice, int) {
-			got, is := f.(fault.NodeStep)
-			return Choice{Kind: JumpsServer, Who: bounds.NodeOf(got.Node), By: millis(got.By)}, count(is, 1)
-		},
+		wrong: func(c Choice) string { return c.node() + "'s clock jumps by " + trace.Duration(c.span()) },
+		play:  func(_ *Model, c Choice) []sim.Move { return sim.MovesOf(fault.NodeStep{Node: c.node(), By: c.span()}) },
+		read: reads(func(f fault.NodeStep) Choice {
+			return Choice{Kind: JumpsServer, Who: bounds.NodeOf(f.Node), By: millis(f.By)}
+		}),
 		menu: []Item{{"clock on", Choice{By: 1}}, {"clock back", Choice{By: -1}}},
 	},
 	Passes: {
@@ -338,8 +297,27 @@ var choiceRows = [ChoiceKinds]choiceRow{
 	},
 }
 
-// makes returns a fault of each of the engine's kinds that choices of this kind make.
-func (r *choiceRow) makes() []fault.Fault {
+// has appends the choice of a kind for client or node i, if it is enabled.
+func has(enabled bool, to []Choice, kind ChoiceKind, i int) []Choice {
+	if enabled {
+		to = append(to, Choice{Kind: kind, Who: uint8(i)})
+	}
+	return to
+}
+
+// reads returns the read of a row whose choices are one fault, of one type.
+func reads[F fault.Fault](choice func(F) Choice) func(x *Explorer, f, then fault.Fault) (Choice, int) {
+	return func(_ *Explorer, f, _ fault.Fault) (c Choice, n int) {
+		if own, is := f.(F); is {
+			c, n = choice(own), 1
+		}
+		return c, n
+	}
+}
+
+// Makes returns a fault of each of the engine's kinds that choices of the kind make.
+func (k ChoiceKind) Makes() []fault.Fault {
+	r := &choiceRows[k]
 	faults := slices.Clone(r.covers)
 	for _, m := range r.play(&Model{Config: sim.Config{Clients: make([]process.Config, 1)}}, Choice{}) {
 		if m.Fault != nil {
@@ -444,8 +422,8 @@ func Read(x *Explorer, moves []sim.Move) (Choice, int, error) {
 // Outside lists, in words, what no schedule within some bounds has.
 func Outside(b *Bounds) string {
 	var covered []fault.Fault
-	for i := range choiceRows {
-		covered = append(covered, choiceRows[i].makes()...)
+	for k := range ChoiceKinds {
+		covered = append(covered, k.Makes()...)
 	}
 	return b.Outside(covered)
 }

@@ -71,8 +71,8 @@ func TestEveryKindOfChoice(t *testing.T) {
 func TestEveryFaultIsSearchedOrNamed(t *testing.T) {
 	b := bounds.Defaults(setpxLua(t))
 	outside, covered := Outside(&b), []string(nil)
-	for i := range choiceRows {
-		for _, f := range choiceRows[i].makes() {
+	for k := range ChoiceKinds {
+		for _, f := range k.Makes() {
 			covered = append(covered, fault.SpecOf(f).Word)
 		}
 	}
