@@ -2,8 +2,11 @@ package explore
 
 import (
 	"slices"
+	"sync"
 
 	"lockstep/sim/explore/bounds"
+	"lockstep/sim/explore/space"
+	"lockstep/sim/fault"
 )
 
 // Bounds delimit the schedules of a search. Its result holds within them, and says nothing of
@@ -46,6 +49,26 @@ func ParseFaultKind(s string) (FaultKind, bool) {
 	k := slices.Index(FaultKinds(), s)
 	return FaultKind(max(0, k)), k >= 0
 }
+
+// KindOf returns the kind of fault that one of the engine's is in a search, or is a part of. It reports false if a search has
+// none such, and of a fault that ends another.
+func KindOf(f fault.Fault) (FaultKind, bool) {
+	k, is := kindsOf()[fault.SpecOf(f).Word]
+	return k, is
+}
+
+// kindsOf has the kinds by the words of the engine's faults.
+var kindsOf = sync.OnceValue(func() map[string]FaultKind {
+	kinds := map[string]FaultKind{}
+	for k := range space.ChoiceKinds {
+		for _, f := range k.Makes() {
+			if s := fault.SpecOf(f); !s.Ends {
+				kinds[s.Word] = k.Needs()
+			}
+		}
+	}
+	return kinds
+})
 
 // Any is the number of cycles, or of faults of a kind, of a search that doesn't bound them.
 const Any = bounds.Any

@@ -1,11 +1,15 @@
 package explore
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/explore/bounds"
 	"lockstep/sim/explore/space"
+	"lockstep/sim/fault"
 )
 
 // Each fault of a search that is played as one of the engine's is offered: the second part of one in
@@ -37,3 +41,18 @@ func TestEveryFaultIsOffered(t *testing.T) {
 
 // offeredAs lists a kind's items, for client or node 0.
 func offeredAs(k space.ChoiceKind, b *Bounds) []Offer { return offered(k, 0, b.ClockJump()) }
+
+// The engine's faults count as the kinds of which a search makes them; the end of one, and one that no search makes, as none.
+func TestKindOf(t *testing.T) {
+	for kind, words := range map[FaultKind]string{Crash: "crash", Pause: "pause", ReplyLost: "drop lose-reply lose-held", HoldRequest: "hold delay", Duplicate: "duplicate",
+		Restart: "down", ClientClock: "wall", ServerClock: "clock", Failover: "lag failover", Evict: "evict", bounds.NoFault: "resume up free heal rejoin unplug slow cut hang aftermath"} {
+		for word := range strings.FieldsSeq(words) {
+			at := slices.IndexFunc(fault.Kinds(), func(s fault.Spec) bool { return s.Word == word })
+			spec := fault.Kinds()[at]
+			f, _ := spec.Make(make([]string, len(spec.Params()))...) // its parameters say nothing
+			if k, is := KindOf(f); is != (kind != bounds.NoFault) || is && k != kind {
+				t.Errorf("%s counts as %d: %t", word, k, is)
+			}
+		}
+	}
+}

@@ -11,13 +11,6 @@ import (
 	"lockstep/tui/draw"
 )
 
-// kinds are the kinds of fault of a search by the words that the engine's faults have in schedules. The ends of faults
-// have none, and neither have faults that no search has.
-var kinds = map[string]explore.FaultKind{
-	"crash": explore.Crash, "pause": explore.Pause, "lose-reply": explore.ReplyLost, "lose-held": explore.ReplyLost, "hold": explore.HoldRequest, "delay": explore.HoldRequest,
-	"duplicate": explore.Duplicate, "wall": explore.ClientClock, "clock": explore.ServerClock, "failover": explore.Failover, "evict": explore.Evict,
-}
-
 // Include raises the bounds by the faults of a run, so that a search which begins at it does not pass over what the
 // reader has just seen. It keeps in words what of the run the search can't have.
 func (m *Search) Include(run *trace.Trace) {
@@ -58,14 +51,13 @@ func faultsOf(s sim.Schedule) (b explore.Budget, lacks []string) {
 			continue
 		}
 		spec := fault.SpecOf(mv.Fault)
-		kind, counts := kinds[spec.Word]
+		kind, counts := explore.KindOf(mv.Fault)
 		switch f := mv.Fault.(type) {
 		case fault.Drop:
 			if !f.Reply {
 				lack("lost requests")
 				continue
 			}
-			kind, counts = explore.ReplyLost, true
 		case fault.Down:
 			down[f.Node] = true
 			continue

@@ -52,7 +52,7 @@ func TestBoundsHaveTheFaultsOfTheRun(t *testing.T) {
 					continue
 				}
 				spec := fault.SpecOf(mv.Fault)
-				if _, has := kinds[spec.Word]; !has && !spec.Ends && strings.Contains("unplug occupy forget-scripts slow cut hang end-thread throw exit update", spec.Word) && !strings.Contains(lacks, spec.Many) {
+				if _, has := explore.KindOf(mv.Fault); !has && !spec.Ends && strings.Contains("unplug occupy forget-scripts slow cut hang end-thread throw exit update", spec.Word) && !strings.Contains(lacks, spec.Many) {
 					t.Errorf("%s under %s: %s are not said to be missing: %q", name, sc.Name, spec.Many, lacks)
 				}
 			}

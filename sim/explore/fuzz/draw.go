@@ -1,6 +1,7 @@
 package fuzz
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"time"
@@ -183,40 +184,61 @@ func (d *drawer) allowed(f fault.Fault) bool {
 
 // drawFault draws a fault, with all its moves; there are none if it drew one that doesn't fit
 // the setting.
-func (d *drawer) drawFault() (f []fault.Fault) {
-	client := d.config.Clients[d.IntN(d.s.clients)].Name
-	node := "n" + string(rune('1'+d.IntN(len(d.config.Nodes))))
+func (d *drawer) drawFault() []fault.Fault {
+	who, node := d.IntN(d.s.clients), d.IntN(len(d.config.Nodes))
 	if d.s.replica && d.IntN(3) > 0 {
-		if d.lags {
-			return []fault.Fault{fault.Down{Node: node}, fault.Failover{To: node + "r1"}}
-		}
-		return []fault.Fault{fault.Lag{Replica: node + "r1", By: 1000 * time.Hour}}
+		return d.faultOf(explore.Failover, who, node)
 	}
 	switch d.IntN(12) {
 	case 0, 1, 10, 11:
-		f = []fault.Fault{fault.Crash{Client: client}}
+		return d.faultOf(explore.Crash, who, node)
 	case 2, 3:
-		f = []fault.Fault{fault.LoseReply{Client: client}}
+		return d.faultOf(explore.ReplyLost, who, node)
 	case 4:
-		f = []fault.Fault{fault.Hold{Client: client}}
+		return d.faultOf(explore.HoldRequest, who, node)
 	case 5, 6:
 		after := time.Duration(0)
 		if d.IntN(2) == 0 {
 			after = d.span()
 		}
-		f = []fault.Fault{fault.Duplicate{Client: client, After: after}}
+		return []fault.Fault{fault.Duplicate{Client: d.config.Clients[who].Name, After: after}}
 	case 7:
 		if d.s.replica {
 			return nil // no bounds have both
 		}
-		f = []fault.Fault{fault.Down{Node: node}, fault.Up{Node: node}}
+		return d.faultOf(explore.Restart, who, node)
 	case 8:
-		f = []fault.Fault{fault.WallStep{Client: client, By: d.jump()}}
-	case 9:
-		f = []fault.Fault{fault.Evict{Node: node}}
-		if !d.s.replica && d.IntN(2) == 0 {
-			f = []fault.Fault{fault.NodeStep{Node: node, By: d.jump()}}
+		return d.faultOf(explore.ClientClock, who, node)
+	}
+	if !d.s.replica && d.IntN(2) == 0 {
+		return d.faultOf(explore.ServerClock, who, node)
+	}
+	kind := explore.Evict
+	if further := len(explore.Budget{}) - int(kind); further > 1 { // kinds that stand behind it
+		kind += explore.FaultKind(d.IntN(further))
+	}
+	return d.faultOf(kind, who, node)
+}
+
+// faultOf is a fault of a kind that hits a client or a node, with all its moves.
+func (d *drawer) faultOf(kind explore.FaultKind, who, node int) (f []fault.Fault) {
+	client, server := d.config.Clients[who].Name, fmt.Sprintf("n%d", node+1)
+	switch kind {
+	case explore.ClientClock:
+		return []fault.Fault{fault.WallStep{Client: client, By: d.jump()}}
+	case explore.ServerClock:
+		return []fault.Fault{fault.NodeStep{Node: server, By: d.jump()}}
+	case explore.Failover:
+		if d.lags {
+			return []fault.Fault{fault.Down{Node: server}, fault.Failover{To: server + "r1"}}
 		}
+		return []fault.Fault{fault.Lag{Replica: server + "r1", By: 1000 * time.Hour}}
+	}
+	b := explore.Bounds{TTL: d.s.ttl}
+	b.Faults[kind] = 1
+	offers := append(explore.Offers(&b, true, who, nil), explore.Offers(&b, false, node, nil)...)
+	for _, m := range offers[0].Moves {
+		f = append(f, m.Fault)
 	}
 	return f
 }

@@ -2,7 +2,6 @@ package fuzz
 
 import (
 	"cmp"
-	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -11,45 +10,27 @@ import (
 	"lockstep/sim/explore"
 	"lockstep/sim/fault"
 	"lockstep/sim/testenv"
+	"lockstep/strategies"
 )
 
 // closer draws schedules in which two or three faults hit the same client or the same server shortly one after the
 // other, at any place: uniform ones seldom have a request that is held up and whose reply is lost.
 type closer struct{ *drawer }
 
-// near is a fault of a kind that hits a client or a server, with all its moves.
-func (d closer) near(kind explore.FaultKind, client, node string) []fault.Fault {
-	switch kind {
-	case explore.Crash:
-		return []fault.Fault{fault.Crash{Client: client}}
-	case explore.ReplyLost:
-		if d.IntN(2) == 0 {
-			return []fault.Fault{fault.LoseHeldReply{Client: client, N: 1 + d.IntN(2)}}
-		}
-		return []fault.Fault{fault.LoseReply{Client: client}}
-	case explore.HoldRequest:
-		return []fault.Fault{fault.Hold{Client: client}}
-	case explore.Duplicate:
+// near is a fault of a kind that hits a client or a node, with all its moves.
+func (d closer) near(kind explore.FaultKind, who, node int) []fault.Fault {
+	client := d.config.Clients[who].Name
+	switch {
+	case kind == explore.ReplyLost && d.IntN(2) == 0:
+		return []fault.Fault{fault.LoseHeldReply{Client: client, N: 1 + d.IntN(2)}}
+	case kind == explore.Duplicate:
 		after := time.Duration(0)
 		if d.IntN(3) == 0 {
 			after = d.soon()
 		}
 		return []fault.Fault{fault.Duplicate{Client: client, After: after, N: 1 + d.IntN(3)}}
-	case explore.Restart:
-		return []fault.Fault{fault.Down{Node: node}, fault.Up{Node: node}}
-	case explore.ClientClock:
-		return []fault.Fault{fault.WallStep{Client: client, By: d.jump()}}
-	case explore.ServerClock:
-		return []fault.Fault{fault.NodeStep{Node: node, By: d.jump()}}
-	case explore.Evict:
-		return []fault.Fault{fault.Evict{Node: node}}
-	case explore.Failover:
-		if d.lags {
-			return []fault.Fault{fault.Down{Node: node}, fault.Failover{To: node + "r1"}}
-		}
-		return []fault.Fault{fault.Lag{Replica: node + "r1", By: 1000 * time.Hour}}
 	}
-	return nil
+	return d.faultOf(kind, who, node)
 }
 
 // soon is a span that is likely to matter: a TTL, a timeout, or until so long before the next instant at which
@@ -87,14 +68,14 @@ func (d closer) draw(*subject) error {
 	if err := d.begin(d.s); err != nil {
 		return err
 	}
-	left, who, where := d.kindsFor(), d.IntN(d.s.clients), 1+d.IntN(len(d.config.Nodes))
+	left, who, node := d.kindsFor(), d.IntN(d.s.clients), d.IntN(len(d.config.Nodes))
 	length := 14 * d.s.clients * d.s.cycles * len(d.config.Nodes)
 	start, at := d.IntN([...]int{12, length}[d.IntN(2)]), d.IntN(d.s.clients)
 	switches, waits := [...]float64{0.02, 0.1, 0.3}[d.IntN(3)], [...]float64{0, 0.01, 0.03}[d.IntN(3)]
 	d.polite = d.IntN(2) == 0
 	for n := 0; n < 5*length && d.world.Err() == nil; n++ {
 		if n >= start {
-			left = d.strike(left, who, where)
+			left = d.strike(left, who, node)
 			if d.Float64() < 0.08 {
 				d.free()
 			}
@@ -113,14 +94,14 @@ func (d closer) draw(*subject) error {
 }
 
 // strike makes the next fault, if it is time for that, and returns those that are left.
-func (d closer) strike(left []explore.FaultKind, who, where int) []explore.FaultKind {
+func (d closer) strike(left []explore.FaultKind, who, node int) []explore.FaultKind {
 	if len(left) == 0 || d.IntN(3) == 0 {
 		return left
 	}
 	if d.IntN(5) == 0 {
-		who, where = d.IntN(d.s.clients), 1+d.IntN(len(d.config.Nodes))
+		who, node = d.IntN(d.s.clients), d.IntN(len(d.config.Nodes))
 	}
-	if !d.make(op{faults: d.near(left[0], d.config.Clients[who].Name, fmt.Sprintf("n%d", where))}) && d.IntN(20) > 0 {
+	if !d.make(op{faults: d.near(left[0], who, node)}) && d.IntN(20) > 0 {
 		return left
 	}
 	if d.IntN(3) == 0 {
@@ -148,6 +129,39 @@ func (d closer) idles() bool {
 		return d.make(op{wait: d.soon()})
 	}
 	return d.free()
+}
+
+// TestEveryKindIsDrawn: random schedules have faults of every kind that a search makes, and count them as such.
+func TestEveryKindIsDrawn(t *testing.T) {
+	of, _ := strategies.Get("setpx-lua")
+	d := &drawer{Rand: rand.New(rand.NewPCG(*seed, 5)), player: &player{subject: &subject{name: of.Name, strategy: of}}}
+	defer d.close() //nolint:errcheck // nothing is written
+	var drawn, near explore.Budget
+	for n := range 400 {
+		if d.s = d.setting(d.subject); n%4 == 0 {
+			d.s.replica = true
+		}
+		if err := d.begin(d.s); err != nil {
+			t.Fatal(err)
+		}
+		if f := d.drawFault(); len(f) > 0 {
+			if k, counts := kindOf(f[len(f)-1]); counts {
+				drawn[k]++
+			}
+		}
+		for _, kind := range (closer{d}).kindsFor() {
+			f := closer{d}.near(kind, 0, 0)
+			if k, counts := kindOf(f[len(f)-1]); !counts || k != kind {
+				t.Fatalf("%s is drawn as %s, which counts as another kind", kind, f)
+			}
+			near[kind]++
+		}
+	}
+	for k := range drawn {
+		if kind := explore.FaultKind(k); kind != explore.Pause && (drawn[k] == 0 || near[k] == 0) {
+			t.Errorf("of %s %d are drawn, and %d near others: see drawFault", kind.Words(2), drawn[k], near[k])
+		}
+	}
 }
 
 // settingNear draws a setting in which the TTL is shorter or longer than the timeout.

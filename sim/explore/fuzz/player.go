@@ -264,26 +264,13 @@ func (p *player) inject(faults []fault.Fault) bool {
 // counted. What has several moves is counted by the last.
 func kindOf(f fault.Fault) (explore.FaultKind, bool) {
 	switch f.(type) {
-	case fault.Crash:
-		return explore.Crash, true
-	case fault.LoseReply, fault.LoseHeldReply:
-		return explore.ReplyLost, true
-	case fault.Hold:
-		return explore.HoldRequest, true
-	case fault.Duplicate:
-		return explore.Duplicate, true
 	case fault.Up:
 		return explore.Restart, true
-	case fault.WallStep:
-		return explore.ClientClock, true
-	case fault.NodeStep:
-		return explore.ServerClock, true
-	case fault.Lag:
-		return explore.Failover, true
-	case fault.Evict:
-		return explore.Evict, true
 	case fault.Failover, fault.Free:
 		return 0, false
+	}
+	if kind, is := explore.KindOf(f); is {
+		return kind, true
 	}
 	panic("a fault without a cost: " + f.String())
 }
