@@ -2,6 +2,7 @@ package docs_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -36,9 +37,14 @@ func likes() string {
 	var b strings.Builder
 	b.WriteString("| lock | is like | in common |\n| --- | --- | --- |\n")
 	for _, st := range strategies.All() {
-		if st.Like != "" {
-			fmt.Fprintf(&b, "| %s | %s | %s |\n", st.Name, st.Like, cellText(st.LikeBecause))
+		if st.Like == "" {
+			continue
 		}
+		common := st.LikeBecause
+		for _, theirs := range slices.Sorted(maps.Keys(st.Instead)) {
+			common += fmt.Sprintf("; %s for %s", st.Instead[theirs], theirs)
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", st.Name, st.Like, cellText(common))
 	}
 	return b.String()
 }

@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,7 +21,7 @@ type row struct {
 type cell struct {
 	strategy strategies.Strategy
 	trace    *trace.Trace
-	because  string
+	because  string // as it is told of the lock of which the scenario states it
 	like     string // the lock of which the scenario states that verdict, if that is another
 }
 
@@ -61,7 +62,8 @@ func ran(s *scenarios.Scenario) (row, error) {
 		if err != nil {
 			return r, err
 		}
-		r.cells = append(r.cells, cell{st, trace, s.Because(st.Name), s.ExpectsLike(st.Name)})
+		like := s.ExpectsLike(st.Name)
+		r.cells = append(r.cells, cell{st, trace, s.Because(cmp.Or(like, st.Name)), like})
 	}
 	known[s.Name] = r
 	return r, nil

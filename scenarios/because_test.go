@@ -143,6 +143,20 @@ func (m mention) is(c call) bool {
 	return c.words[0] == m.name && (m.client == "" || m.client == c.client) && (!m.script || c.script) && (m.with == "" || slices.Contains(c.words, m.with))
 }
 
+// What a lock sends in the place of another's commands stands in a reason that it has of that lock.
+func TestInsteadIsTold(t *testing.T) {
+	for _, st := range strategies.All() {
+		for theirs, own := range st.Instead {
+			if !slices.ContainsFunc(scenarios.All(), func(s *scenarios.Scenario) bool {
+				like := s.ExpectsLike(st.Name)
+				return like != "" && strings.Contains(s.Because(like), theirs) && strings.Contains(s.Because(st.Name), own)
+			}) {
+				t.Errorf("%s has no reason in which %s stands for %s: leave that out", st.Name, own, theirs)
+			}
+		}
+	}
+}
+
 // commandNames reports of a word whether it is the name of a command: the simulated server knows it.
 func commandNames(t *testing.T) func(word string) bool {
 	server, err := redis.New(0, "n1")

@@ -185,7 +185,7 @@ func (s *Scenario) ExpectsLike(strategy string) string {
 // expected is the scenario's expectation of a strategy, and the strategy that it is stated
 // for, or "" where there is none. A user's file has only the expectations that it states.
 // A built-in scenario covers the whole catalogue: a lock that it doesn't name is expected
-// to fare as the one that it is like.
+// to fare as the one that it is like, for the same reason, told with its own commands.
 func (s *Scenario) expected(strategy string) (e expectation, of string) {
 	stated := func(name string) bool {
 		_, is := s.expect[name]
@@ -197,5 +197,7 @@ func (s *Scenario) expected(strategy string) (e expectation, of string) {
 	case stated(strategy):
 		of = strategy
 	}
-	return s.expect[of], of
+	e = s.expect[of]
+	e.because = strategies.Reworded(strategy, of, e.because)
+	return e, of
 }

@@ -90,7 +90,7 @@ func implied(s *Scenario) (out []string) {
 			continue
 		}
 		other, of := s.expected(st.Like)
-		if of != "" && slices.Equal(own.verdict, other.verdict) && own.because == other.because {
+		if of != "" && slices.Equal(own.verdict, other.verdict) && own.because == strategies.Reworded(st.Name, st.Like, other.because) {
 			out = append(out, own.under.errorf("%s is like %s, of which the same is expected for the same reason: leave it out, or give a reason of its own",
 				st.Name, st.Like).Error())
 		}

@@ -42,7 +42,8 @@ func All() []Strategy {
 			Source:  "Chinese article, wrong lock 1; English article, acquire lock; laravel/framework 26645, before it",
 			File:    "setnx_expire.go", Nodes: 1, Timeout: goRedisTimeout, Retry: oneTry,
 			Like: "naive-del", LikeBecause: "a key with an expiry, deleted by a DEL that compares nothing; the expiry comes a command later",
-			New: single(NewSetNXExpire),
+			Instead: map[string]string{"SET with NX": "SETNX"},
+			New:     single(NewSetNXExpire),
 		},
 		{
 			Name:    "incr-expire",

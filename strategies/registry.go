@@ -5,6 +5,8 @@ import (
 	"embed"
 	"fmt"
 	"net"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -28,6 +30,9 @@ type Strategy struct {
 	// states its verdict only where that, or the reason for it, differs. LikeBecause
 	// is what the two have in common.
 	Like, LikeBecause string
+	// Instead has what it sends in the place of that lock's commands, by the words for those:
+	// what a scenario says of that lock is said of this one in these words.
+	Instead map[string]string
 
 	// Nodes is how many independent Redis servers it runs on by default.
 	Nodes int
@@ -196,6 +201,25 @@ func Nearest(name string, has func(name string) bool) string {
 		name = byName()[name].Like
 	}
 	return name
+}
+
+// Reworded is what is said of a lock, by its name, told of one that is like it: with the commands
+// that this one sends in the place of those.
+func Reworded(name, of, said string) string {
+	if name == of || said == "" {
+		return said
+	}
+	s := byName()[name]
+	if said = Reworded(s.Like, of, said); len(s.Instead) == 0 {
+		return said
+	}
+	var theirs []string
+	for words := range s.Instead {
+		theirs = append(theirs, regexp.QuoteMeta(words))
+	}
+	slices.Sort(theirs)
+	slices.Reverse(theirs) // "SET with NX" before "SET"
+	return regexp.MustCompile(`\b(?:`+strings.Join(theirs, "|")+`)\b`).ReplaceAllStringFunc(said, func(words string) string { return s.Instead[words] })
 }
 
 // single adapts a constructor of a one-server lock.

@@ -161,6 +161,19 @@ func TestStrategyFilesStandAlone(t *testing.T) {
 	}
 }
 
+// What is said of a lock is told of one that is like it with the commands that this one sends.
+func TestReworded(t *testing.T) {
+	for _, tt := range []struct{ name, of, said, want string }{
+		{"setnx-expire", "naive-del", "SET with NX is one command, SET with NXT two.", "SETNX is one command, SET with NXT two."},
+		{"setnx-expire", "setnx-expire", "SET with NX", "SET with NX"},
+		{"setpx-watch-bare", "setpx-lua", "SET with NX", "SET with NX"}, // by way of get-then-del
+	} {
+		if got := Reworded(tt.name, tt.of, tt.said); got != tt.want {
+			t.Errorf("of %s, as %s: %q, want %q", tt.name, tt.of, got, tt.want)
+		}
+	}
+}
+
 // A lock that is said to be like another says what they have in common, and is not,
 // in the end, like itself.
 func TestLikes(t *testing.T) {
@@ -170,6 +183,9 @@ func TestLikes(t *testing.T) {
 	for _, s := range All() {
 		if (s.Like == "") != (s.LikeBecause == "") {
 			t.Errorf("%s is like %q because %q: both, or neither", s.Name, s.Like, s.LikeBecause)
+		}
+		if s.Like == "" && len(s.Instead) > 0 {
+			t.Errorf("%s is like no lock, and sends %v", s.Name, s.Instead)
 		}
 	}
 	for _, tt := range []struct {
