@@ -64,6 +64,33 @@ func TestCommandsInOrder(t *testing.T) {
 	}
 }
 
+// The articles' callers get a mere yes, and so does the watchdog's; all others are
+// told a deadline.
+func TestWhoExposesADeadline(t *testing.T) {
+	mereYes := []string{
+		"setnx", "setnx-expire", "incr-expire", "timestamp-del", "timestamp-overwritten", "getset-redisio", "getset-equal", "getset-expired",
+		"naive-del", "get-then-del", "fixed-value", "watchdog",
+	}
+	for _, s := range All() {
+		w := newWorld(t, s.Name)
+		a := w.process("A")
+		var want time.Duration
+		if !slices.Contains(mereYes, s.Name) {
+			want = w.mono + ttl - 102*ms // a hundredth, and two milliseconds
+		}
+		if s.Name == "pxat-client-clock" { // it allows for no drift
+			want = w.mono + ttl
+		}
+		a.acquires()
+		if a.lease.Deadline != want {
+			t.Errorf("%s: deadline %v, want %v", s.Name, a.lease.Deadline, want)
+		}
+		if a.lease.Token == "" {
+			t.Errorf("%s: no token", s.Name)
+		}
+	}
+}
+
 // Who doesn't know what Redis did says so, whichever command it was. (Redlock
 // counts a failed node as one that refused.)
 func TestAnErrorIsNotARefusal(t *testing.T) {

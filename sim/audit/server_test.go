@@ -68,7 +68,7 @@ func TestLocksAreRecognised(t *testing.T) {
 		}
 		t.Logf("%-22s granted %d, refused %d; %v; %v; %s; extends %t: %v", s.Name, l.Granted, l.Refused, l.Takes, l.Gives, l.Token, l.Extends, l.Like)
 		if !slices.Contains(l.Like, want) {
-			t.Errorf("%s is taken for one of %v: %+v", s.Name, l.Like, l)
+			t.Errorf("%s is taken for one of %v: name it beside them in sim/audit/like.go, or in alike here, if no log tells it from another: %+v", s.Name, l.Like, l)
 		}
 		if l.Granted < 2 || l.Refused < 1 {
 			t.Errorf("%s: %d grants and %d refusals, and there were two of the first and one of the second", s.Name, l.Granted, l.Refused)
