@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"lockstep/sim/claims"
@@ -114,10 +115,15 @@ func TestFaultsLeaveTheirEvents(t *testing.T) {
 	}
 }
 
-// What results say of a search's schedules has words for every kind of fault, and the
-// sandbox offers it or leaves it to scripts deliberately.
+// What results say of a search's schedules has words for every kind of fault, and so has the
+// reference of scripts; and the sandbox offers it or leaves it to scripts deliberately.
 func TestFaultsHaveWords(t *testing.T) {
 	for _, s := range fault.Kinds() {
+		key, _, _ := strings.Cut(s.Step, ": ")
+		if s.Step != "" && (!strings.HasPrefix(s.Example, key+": ") || s.Means == "") {
+			t.Errorf("%s: its row in sim/fault/fault.go doesn't say how scripts have it and what it does: give it an Example, which begins with \"%s: \" (it has %q), and Means (it has %q); "+
+				"docs/scenarios.md has them then by go test ./docs -update", s.Word, key, s.Example, s.Means)
+		}
 		if s.Step != "" && s.Menu == nil {
 			t.Errorf("%s: its row doesn't say if the sandbox offers it: give it a Menu, or scriptsOnly", s.Word)
 		}

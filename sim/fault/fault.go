@@ -29,22 +29,27 @@ const (
 var table = []Spec{
 	spec(Spec{
 		Word: "pause", Step: "pause", Many: "paused clients", Event: trace.KindPause,
+		Example: "pause: A", Means: "keeps A from acting until it is resumed, or run by name",
 		Menu: []MenuItem{{"pause", func(c string) Fault { return Pause{c} }}},
 	}, func(f *Pause) []Param { return []Param{withClient("", &f.Client)} }),
 	spec(Spec{
 		Word: "resume", Step: "resume", Ends: true, Event: trace.KindResume, Says: "%s is let go on.",
+		Example: "resume: A", Means: "ends that",
 		Menu: []MenuItem{{"resume", func(c string) Fault { return Resume{c} }}},
 	}, func(f *Resume) []Param { return []Param{withClient("", &f.Client)} }),
 	spec(Spec{
 		Word: "crash", Step: "crash", Many: "crashes", Event: trace.KindCrash,
+		Example: "crash: A", Means: "ends A's process; nothing it has deferred is run",
 		Menu: []MenuItem{{"crash", func(c string) Fault { return Crash{c} }}},
 	}, func(f *Crash) []Param { return []Param{withClient("", &f.Client)} }),
 	spec(Spec{
 		Word: "wall", Step: "clock", Many: "jumps of clients' clocks", Event: trace.KindWallStep, Menu: scriptsOnly,
+		Example: "clock: {client: A, by: 12s}", Means: "A's wall clock jumps",
 	}, func(f *WallStep) []Param { return []Param{withClient("client", &f.Client), withJump("by", &f.By)} }),
 
 	spec(Spec{
 		Word: "drop", Step: "drop", Many: "lost messages", Event: trace.KindLost, Says: "A message of %s's is lost.",
+		Example: "drop: {reply: A}", Means: "loses A's newest reply in flight; `{request: A}`: its request",
 		Menu: []MenuItem{
 			{"lose reply", func(c string) Fault { return Drop{Client: c, Reply: true} }},
 			{"lose request", func(c string) Fault { return Drop{Client: c} }},
@@ -52,95 +57,125 @@ var table = []Spec{
 	}, func(f *Drop) []Param { return []Param{withClient("", &f.Client), withHalf(&f.Reply)} }),
 	spec(Spec{
 		Word: "delay", Step: "delay", Many: "delayed messages", Event: trace.KindNetwork, Says: "A message of %s's is held up.", Menu: scriptsOnly,
+		Example: "delay: {reply: A, by: 5s}", Means: "has a reply to A that is on its way come so much later; `{request: A}`: " +
+			"its request. If none is on its way, nothing happens, and the run says so: `hold` is for one that is yet to be sent",
 	}, func(f *Delay) []Param {
 		return []Param{withClient("", &f.Client), withHalf(&f.Reply), withSpan("by", &f.By)}
 	}),
 	spec(Spec{
 		Word: "duplicate", Step: "duplicate", Many: "requests that arrive twice", Event: trace.KindNetwork, Says: "A command of %s's arrives once more.", Menu: scriptsOnly,
+		Example: "duplicate: {request: A, after: 2s, nth: 2}", Means: "A's last executed command but one (`nth: 1`, unless given, is the last) arrives once more",
 	}, func(f *Duplicate) []Param {
 		return []Param{withClient("request", &f.Client), withSpan("after", &f.After).optional(), withCount("nth", &f.N).last()}
 	}),
 	spec(Spec{
 		Word: "lose-reply", Step: "lose", Many: "lost replies", Event: trace.KindNetwork, Says: "The next reply to %s will be lost.", Menu: scriptsOnly,
+		Example: "lose: {reply: A}", Means: "loses the next reply to A: if A waits for one, and can do nothing " +
+			"before it comes, that one, on its way or yet to be sent; otherwise the reply to the request that A sends next",
 	}, func(f *LoseReply) []Param { return []Param{withClient("reply", &f.Client)} }),
 	spec(Spec{
 		Word: "lose-held", Step: "lose-held", Many: "lost replies", Event: trace.KindNetwork, Says: "The reply to what %s had sent will be lost.", Menu: scriptsOnly,
+		Example: "lose-held: A", Means: "has the reply to A's held request lost once it arrives; of several the first, or the one that `nth: 2` says",
 	}, func(f *LoseHeldReply) []Param { return []Param{withClient("", &f.Client), withCount("nth", &f.N)} }),
 	spec(Spec{
 		Word: "hold", Step: "hold", Many: "requests that are held up", Event: trace.KindNetwork, Says: "What %s sends next will be held up.", Menu: scriptsOnly,
+		Example: "hold: A", Means: "holds up the request that A sends next, until it is freed. It isn't " +
+			"executed before that, so A comes to no position after it: `run: A` with `for: 1s` has it sent",
 	}, func(f *Hold) []Param { return []Param{withClient("", &f.Client)} }),
 	spec(Spec{
 		Word: "free", Step: "free", Ends: true, Event: trace.KindNetwork, Says: "What %s had sent goes on now.", Menu: scriptsOnly,
+		Example: "free: A", Means: "lets A's held request arrive; of several the first, or the one that `nth: 2` says",
 	}, func(f *Free) []Param { return []Param{withClient("", &f.Client), withCount("nth", &f.N)} }),
 
 	spec(Spec{
 		Word: "down", Step: "down", Many: "servers that go down", Event: trace.KindDown, Breaks: recordsStay,
+		Example: "down: n1", Means: "ends a server's process; the operating system still puts its writes on the disk. A server is one " +
+			"of `n1` to `n9`, or `pivot`, the one that completes a majority: n1 of one, n3 of five; `[n1, n3]` and `all` are several",
 		Menu: []MenuItem{{"down", func(n string) Fault { return Down{n} }}},
 	}, func(f *Down) []Param { return []Param{withNode("", &f.Node)} }),
 	spec(Spec{
 		Word: "unplug", Step: "unplug", Many: "power cuts", Event: trace.KindDown, Breaks: recordsStay, Menu: scriptsOnly,
+		Example: "unplug: n1", Means: "cuts its power: it loses the writes that are not on the disk",
 	}, func(f *Unplug) []Param { return []Param{withNode("", &f.Node)} }),
 	spec(Spec{
 		Word: "up", Step: "up", Ends: true, Event: trace.KindUp, Breaks: recordsStay,
+		Example: "up: n1", Means: "starts it again with the data that it has persisted",
 		Menu: []MenuItem{{"up", func(n string) Fault { return Up{n} }}},
 	}, func(f *Up) []Param { return []Param{withNode("", &f.Node)} }),
 	spec(Spec{
 		Word: "clock", Step: "clock", Many: "jumps of servers' clocks", Event: trace.KindNodeStep, Menu: scriptsOnly, Breaks: noJumps,
+		Example: "clock: {node: n1, by: -3s}", Means: "a server's does",
 	}, func(f *NodeStep) []Param { return []Param{withNode("node", &f.Node), withJump("by", &f.By)} }),
 	spec(Spec{
 		Word: "evict", Step: "evict", Many: "evictions", Event: trace.KindEvict, Says: "%s drops the lock's record before its time.", Breaks: recordsStay,
+		Example: "evict: n1", Means: "the server drops the lock's key before its time. The step names the server, as " +
+			"the key is always the lock's: `evict: pivot` is the server that completes a majority, n1 of one, n3 of five",
 		Menu: []MenuItem{{"lose the key", func(n string) Fault { return Evict{n} }}},
 	}, func(f *Evict) []Param { return []Param{withNode("", &f.Node)} }),
 	spec(Spec{
 		Word: "occupy", Step: "occupy", Many: "keys that hold other data", Event: trace.KindStray, Says: "Another program stores its data under the lock's key.", Menu: scriptsOnly,
+		Example: "occupy: n1", Means: "another program stores a list under the lock's key, if nothing is there",
 	}, func(f *Occupy) []Param { return []Param{withNode("", &f.Node)} }),
 	spec(Spec{
 		Word: "forget-scripts", Step: "flush", Many: "emptied script caches", Event: trace.KindFlush, Says: "%s forgets its scripts.", Menu: scriptsOnly,
+		Example: "flush: n1", Means: "the server forgets its Lua scripts",
 	}, func(f *ForgetScripts) []Param { return []Param{withNode("", &f.Node)} }),
 	spec(Spec{
 		Word: "lag", Step: "lag", Many: "replicas that fall behind", Says: "What is written from now on reaches the replica %s late.", Menu: scriptsOnly, Breaks: recordsStay,
+		Example: "lag: {replica: n1r1, by: 5s}", Means: "writes take that long to reach that replica from now on",
 	}, func(f *Lag) []Param {
 		return []Param{withReplica("replica", &f.Replica), withSpan("by", &f.By).optional()}
 	}),
 	spec(Spec{
 		Word: "failover", Step: "failover", Many: "failovers", Event: trace.KindFailover, Menu: scriptsOnly, Breaks: recordsStay,
+		Example: "failover: {to: n1r1, stay: [A]}", Means: "a replica becomes the master; clients are led to it, but for those that stay with the old one",
 	}, func(f *Failover) []Param {
 		return []Param{withReplica("to", &f.To), withClients("stay", &f.Stay)}
 	}),
 	spec(Spec{
 		Word: "rejoin", Step: "rejoin", Ends: true, Event: trace.KindSync, Says: "%s becomes a replica of the master.", Menu: scriptsOnly, Breaks: recordsStay,
+		Example: "rejoin: n1", Means: "the old master becomes a replica of the new one, and loses its own writes",
 	}, func(f *Rejoin) []Param { return []Param{withNode("", &f.Server)} }),
 
 	spec(Spec{
 		Word: "slow", Step: "slow", Many: "slow and cut links", Event: trace.KindNetwork, Says: "A link of %s's is slow from now on.", Menu: scriptsOnly,
+		Example: "slow: {client: A, nodes: n2, request: 6s, reply: 1ms}", Means: "sets a link's latencies",
 	}, func(f *Slow) []Param {
 		return []Param{withClient("client", &f.Client), withNode("nodes", &f.Node).optional(), withSpan("request", &f.Request), withSpan("reply", &f.Reply)}
 	}),
 	spec(Spec{
 		Word: "cut", Step: "cut", Many: "slow and cut links", Event: trace.KindNetwork, Says: "A link of %s's is cut.", Menu: scriptsOnly,
+		Example: "cut: {client: A, nodes: [n4, n5]}", Means: "loses all that A and those nodes send each other from now on; `direction: requests` or `replies` for one way",
 	}, func(f *Cut) []Param {
 		return []Param{withClient("client", &f.Client), withNode("nodes", &f.Node).optional(), withDirection("direction", &f.Direction)}
 	}),
 	spec(Spec{
 		Word: "heal", Step: "heal", Ends: true, Event: trace.KindNetwork, Says: "A link of %s's is whole again.", Menu: scriptsOnly,
+		Example: "heal: {client: A, nodes: all}", Means: "ends that",
 	}, func(f *Heal) []Param {
 		return []Param{withClient("client", &f.Client), withNode("nodes", &f.Node).optional()}
 	}),
 	spec(Spec{
 		Word: "hang", Step: "hang", Many: "hung threads", Event: trace.KindHang, Says: "%s's main thread stops for good.", Menu: scriptsOnly,
+		Example: "hang: A", Means: "A's main thread stops for good; its other threads go on",
 	}, func(f *Hang) []Param { return []Param{withClient("", &f.Client)} }),
 	spec(Spec{
 		Word: "end-thread", Step: "end", Many: "hung threads", Event: trace.KindThreadEnd, Says: "%s's renewal thread ends.", Menu: scriptsOnly,
+		Example: "end: A", Means: "A's renewal thread ends without a word",
 	}, func(f *EndThread) []Param { return []Param{withClient("", &f.Client)} }),
 	spec(Spec{
 		Word: "throw", Step: "throw", Many: "exceptions in the critical section", Event: trace.KindHang, Says: "An exception ends %s's work.", Menu: scriptsOnly,
+		Example: "throw: A", Means: "an exception ends A's work: A leaves the critical section " +
+			"without a release, and its main thread does nothing more; its other threads go on",
 	}, func(f *Throw) []Param { return []Param{withClient("", &f.Client)} }),
 	spec(Spec{
 		Word: "exit", Step: "exit", Many: "shutdown hooks", Event: trace.KindExit, Says: "%s is told to exit, and a hook releases its lock.", Menu: scriptsOnly,
+		Example: "exit: A", Means: "A's process is told to exit: a hook, in another thread, releases A's lock while the work goes on",
 	}, func(f *Exit) []Param { return []Param{withClient("", &f.Client)} }),
 
 	spec(Spec{
 		Word: "update", Step: "update: database", Cache: true, Event: trace.KindUpdate, Says: "The database goes on to its next version.", Menu: scriptsOnly,
+		Example: "update: database", Means: "the cached data is edited: the database goes on to its next version, and no client is told",
 	}, func(*Update) []Param { return nil }),
 	spec(Spec{Word: "aftermath"}, func(*Drain) []Param { return nil }),
 }

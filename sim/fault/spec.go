@@ -10,9 +10,9 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Spec describes one kind of fault. The engine, schedules, scripts, saved scenarios,
-// random schedules, the sandbox's menu and the search's list of omitted faults all follow
-// this one description: see [Kinds].
+// Spec describes one kind of fault. The engine, schedules, scripts, their reference, saved
+// scenarios, random schedules, the sandbox's menu and the search's list of omitted faults all
+// follow this one description: see [Kinds].
 type Spec struct {
 	Word  string     // the kind's word in schedules
 	Step  string     // its key in scripts, with the value if that is always the same; empty if scripts don't have it
@@ -22,6 +22,12 @@ type Spec struct {
 	Ends  bool       // it undoes another fault, and so is not listed among a search's omissions
 	Cache bool       // it concerns the database behind a cache, and no other workload
 	Menu  []MenuItem // its entries in the sandbox's menu, or scriptsOnly
+
+	// Example is the step as a script may have it, beginning with its key, and Means its effect.
+	// They are the kind's row in the table of steps of docs/scenarios.md, which editors and the
+	// program show, too. Kinds with the same key share that row: Means of the second follows its
+	// Example there, behind those of the first. Both are empty if scripts don't have the kind.
+	Example, Means string
 
 	// Breaks is the assumption of the claims about locks that a fault of this kind can
 	// break: see package claims. It is empty if a right lock has to bear the fault.
