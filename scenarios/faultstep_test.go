@@ -74,6 +74,23 @@ func TestFaultsAsSteps(t *testing.T) {
 	}
 }
 
+// The example that the reference of scripts has of each kind of fault is a step, and makes such a fault.
+func TestFaultsHaveExamples(t *testing.T) {
+	for _, s := range fault.Kinds() {
+		if s.Example == "" {
+			continue // TestFaultsHaveWords asks for it
+		}
+		loaded, err := read("x.yaml", "x.yaml", []byte("title: x\nsetup: {workload: cache, replicas: 1, nodes: 5}\nscript:\n  - "+s.Example+"\n"))
+		if err != nil {
+			t.Errorf("%s: its Example in sim/fault/fault.go, %q, is no step: %v", s.Word, s.Example, err)
+			continue
+		}
+		if made, is := loaded.script[0].action.(faultAction); !is || made.step.Spec.Word != s.Word {
+			t.Errorf("%s: its Example in sim/fault/fault.go, %q, is a step of another kind", s.Word, s.Example)
+		}
+	}
+}
+
 // Every kind of fault can be saved: in a built-in scenario's own run, which is written
 // and read again, or else where it can happen in a schedule that a search has found.
 func TestFaultsAreSaved(t *testing.T) {
