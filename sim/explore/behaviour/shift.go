@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"lockstep/sim/explore/driver"
 	"lockstep/sim/explore/readings"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
@@ -107,8 +106,8 @@ func (k *Clients) shifted(path []uint32, by shift, e *Elsewhere) error {
 		if err != nil {
 			return err
 		}
-		if !slices.Equal(one, two) || !standAlike(r, other) {
-			sender, sent := sendsOtherwise(r, other)
+		if !slices.Equal(one, two) || !r.driver.StandsLike(other.driver) {
+			sender, sent := r.driver.SendsOtherwise(other.driver)
 			if err := k.steady(r, path[:n+1]); err != nil {
 				return err
 			}
@@ -150,41 +149,6 @@ func (k *Clients) twoOf(client int) (r, other *replayer, err error) {
 		err = k.launch(other, client)
 	}
 	return r, other, err
-}
-
-// standAlike reports whether two replayers are about to do the same.
-func standAlike(r, other *replayer) bool {
-	if r.driver.Threads() != other.driver.Threads() {
-		return false
-	}
-	for i := range r.driver.Threads() {
-		p, q := r.driver.Operation(i), other.driver.Operation(i)
-		if !alikeOperations(p, q) || !p.Over && (p.Fence != q.Fence || !slices.Equal(p.Args, q.Args)) {
-			return false
-		}
-	}
-	return true
-}
-
-// alikeOperations reports whether two operations differ in nothing but what they send.
-func alikeOperations(p, q driver.Operation) bool {
-	return p.Over == q.Over && (p.Over || p.Kind == q.Kind && p.Wall == q.Wall && p.Mark == q.Mark && p.Conn == q.Conn && p.Sleep == q.Sleep && p.Wait == q.Wait && p.Below == q.Below)
-}
-
-// sendsOtherwise returns the thread of a replayer that sends something else than that of another,
-// and what it sends, or -1. A command of another name is another decision, and not a reading.
-func sendsOtherwise(r, other *replayer) (thread int, what string) {
-	for i := range min(r.driver.Threads(), other.driver.Threads()) {
-		p, q := r.driver.Operation(i), other.driver.Operation(i)
-		switch {
-		case p.Over || !alikeOperations(p, q):
-		case p.Fence != q.Fence:
-			return i, fmt.Sprintf("the fencing token %d", p.Fence)
-		case p.Kind == process.OpSend && len(p.Args) == len(q.Args) && p.Args[0] == q.Args[0] && !slices.Equal(p.Args, q.Args):
-			return i, trace.CommandText(p.Args)
-		}
-	}
-	return -1, ""
 }
 
 // lineOf finds the line of the lock's code at the end of a path.
