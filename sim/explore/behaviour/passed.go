@@ -3,13 +3,11 @@ package behaviour
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"lockstep/sim/explore/intern"
 	"lockstep/sim/explore/readings"
-	"lockstep/sim/redis"
 )
 
 // A client may send its reading to a server, which decides by it: a script is told how long a client
@@ -27,14 +25,6 @@ const (
 	maxPassed = 30_000
 )
 
-// storing are the commands that do the same with any number in their first words: so many of them.
-var storing = map[string]int{"SET": 3, "SETNX": 3, "GETSET": 3, "HSET": 99, "HSETNX": 99, "HMSET": 99, "GET": 99, "DEL": 99, "APPEND": 99, "ECHO": 99, "PUBLISH": 99}
-
-// decides reports whether a server may decide by a number in which two alike commands differ.
-func decides(a, b []string) bool {
-	return !slices.Equal(a[min(len(a), storing[strings.ToUpper(a[0])]):], b[min(len(b), storing[strings.ToUpper(b[0])]):])
-}
-
 // passedTo chooses the questions on which commands with other numbers are tried.
 func (f *finder) passedTo() {
 	type question struct {
@@ -45,7 +35,7 @@ func (f *finder) passedTo() {
 	for n := uint32(1); n <= uint32(f.s.answers.Len()); n++ {
 		e := f.s.answers.Entries.At(n)
 		args := intern.Unpack(*f.k.commands.Value(e.Key.Command))
-		if e.Value.Asks || e.Value.Blocks || storing[strings.ToUpper(args[0])] >= len(args) {
+		if e.Value.Asks || e.Value.Blocks || !readings.MayDecide(args) {
 			continue
 		}
 		shape, snap := readings.Shape(args, f.k.tokens.At), *f.s.Snapshot(e.Key.Snapshot)
@@ -72,26 +62,18 @@ func (f *finder) passedTo() {
 // followed a reading. A number that is stored as well comes from the same reading, and follows it.
 func (f *finder) alikeAtServers(a, b uint32, by int64) bool {
 	one, two := intern.Unpack(*f.k.commands.Value(a)), intern.Unpack(*f.k.commands.Value(b))
-	if !decides(one, two) {
+	if !readings.Decides(one, two) {
 		return true
 	}
 	defer func(was bool) { f.ages = was }(f.ages)
 	f.ages = false
-	shape, follows, after := readings.Shape(one, f.k.tokens.At), map[string]string{}, map[string]bool{}
-	for i, word := range one {
-		from, to := digits.FindAllString(word, -1), digits.FindAllString(two[i], -1)
-		for n := range from {
-			if n < len(to) && from[n] != to[n] {
-				follows[from[n]], after[to[n]] = to[n], true
-			}
-		}
-	}
+	shape, passed := readings.Shape(one, f.k.tokens.At), readings.PassedIn(one, two)
 	for _, q := range f.asks[shape] {
 		if f.passed--; f.passed < 0 {
 			f.unasked[shape] = true
 			return true
 		}
-		then, clear := followed(*f.s.Snapshot(q.Snapshot), follows, after)
+		then, clear := passed.Followed(*f.s.Snapshot(q.Snapshot))
 		if !clear {
 			continue
 		}
@@ -104,22 +86,4 @@ func (f *finder) alikeAtServers(a, b uint32, by int64) bool {
 		}
 	}
 	return true
-}
-
-var digits = regexp.MustCompile(`[0-9]+`)
-
-// followed returns a snapshot in which numbers have become others, and reports whether it had none of
-// these before: those are of another reading, and equal by chance.
-func followed(snap redis.Snapshot, follows map[string]string, after map[string]bool) (_ redis.Snapshot, clear bool) {
-	clear = true
-	snap.Keys = slices.Clone(snap.Keys)
-	for i, key := range snap.Keys {
-		snap.Keys[i] = key.Renamed(func(text string) string {
-			return digits.ReplaceAllStringFunc(text, func(number string) string {
-				clear = clear && !after[number]
-				return cmp.Or(follows[number], number)
-			})
-		})
-	}
-	return snap, clear
 }

@@ -1,0 +1,60 @@
+package readings
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"lockstep/sim/redis"
+)
+
+// storing are the commands that do the same with any number in their first words: so many of them.
+var storing = map[string]int{"SET": 3, "SETNX": 3, "GETSET": 3, "HSET": 99, "HSETNX": 99, "HMSET": 99, "GET": 99, "DEL": 99, "APPEND": 99, "ECHO": 99, "PUBLISH": 99}
+
+// stores returns how many of a command's first words are no numbers by which a server decides.
+func stores(args []string) int { return min(len(args), storing[strings.ToUpper(args[0])]) }
+
+// MayDecide reports whether a server may decide by a number in a command.
+func MayDecide(args []string) bool { return stores(args) < len(args) }
+
+// Decides reports whether a server may decide by a number in which two alike commands differ.
+func Decides(a, b []string) bool { return !slices.Equal(a[stores(a):], b[stores(b):]) }
+
+var digits = regexp.MustCompile(`[0-9]+`)
+
+// Passed are the numbers in which two alike commands differ.
+type Passed struct {
+	follows map[string]string // by the number in the one: that in the other
+	after   map[string]bool   // those in the other
+}
+
+// PassedIn returns them.
+func PassedIn(one, two []string) Passed {
+	p := Passed{map[string]string{}, map[string]bool{}}
+	for i, word := range one {
+		from, to := digits.FindAllString(word, -1), digits.FindAllString(two[i], -1)
+		for n := range from {
+			if n < len(to) && from[n] != to[n] {
+				p.follows[from[n]], p.after[to[n]] = to[n], true
+			}
+		}
+	}
+	return p
+}
+
+// Followed returns a snapshot in which those in the one command have become those in the other, and reports whether it had
+// none of the latter before: those are of another reading, and equal by chance.
+func (p Passed) Followed(snap redis.Snapshot) (_ redis.Snapshot, clear bool) {
+	clear = true
+	snap.Keys = slices.Clone(snap.Keys)
+	for i, key := range snap.Keys {
+		snap.Keys[i] = key.Renamed(func(text string) string {
+			return digits.ReplaceAllStringFunc(text, func(number string) string {
+				clear = clear && !p.after[number]
+				return cmp.Or(p.follows[number], number)
+			})
+		})
+	}
+	return snap, clear
+}
