@@ -9,6 +9,7 @@ import (
 	"lockstep/sim"
 	"lockstep/sim/explore/behaviour"
 	"lockstep/sim/explore/space"
+	"lockstep/sim/explore/unfit"
 	"lockstep/sim/fault"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
@@ -110,7 +111,7 @@ func (g *guide) close() error { return g.m.Close() }
 // from is [Guide.From] with the limit of memory.
 func (g *guide) from(ctx context.Context, moves []sim.Move, memory int64) (Hint, error) {
 	h, err := g.hint(ctx, moves, memory)
-	if !errors.Is(err, behaviour.ErrTimed) {
+	if !errors.Is(err, unfit.ErrTimed) {
 		return h, err
 	}
 	m, err := space.NewModel(g.m.Bounds, true)

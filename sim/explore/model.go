@@ -32,9 +32,9 @@ func withModelFrom(b Bounds, timed bool, do func(*space.Model) error) error {
 			return err
 		}
 		switch err = do(m); {
-		case errors.Is(err, behaviour.ErrTimed):
+		case errors.Is(err, unfit.ErrTimed):
 			timed = true
-		case errors.Is(err, behaviour.ErrFraction) && !b.WholeSleeps:
+		case errors.Is(err, unfit.ErrFraction) && !b.WholeSleeps:
 			b.WholeSleeps = true
 		case errors.Is(err, unfit.ErrKeepsReadings) && !b.ClockGoesOn:
 			b.ClockGoesOn = true

@@ -1,7 +1,6 @@
 package behaviour
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -291,10 +290,6 @@ func (k *Clients) launch(r *replayer, client int) (err error) {
 	r.driver.Retoken(k.retoken)
 	return r.driver.Reset()
 }
-
-// ErrFraction is the error of a client that sleeps for a fraction of a millisecond, in a
-// configuration whose timers have no resolution: the search has to begin again with one.
-var ErrFraction = errors.New("a sleep is no whole number of milliseconds")
 
 // add keeps a new history, and returns its id.
 func (k *Clients) add(h History) uint32 {

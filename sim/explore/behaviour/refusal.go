@@ -106,7 +106,7 @@ func (k *Clients) unfit(client, thread int, op driver.Operation) error {
 	case op.Timeout != 0:
 		return refuse("a wait with a timeout of its own", "it knows the timeout of its bounds alone; leave out WithTimeout, and set Strategy.Timeout")
 	case op.Sleep%time.Millisecond != 0:
-		return ErrFraction
+		return unfit.ErrFraction
 	case op.Wait > 0 && op.Wait%time.Millisecond != 0:
 		return refuse("a wait of "+op.Wait.String(), "it counts in whole milliseconds; pass such a timeout")
 	case op.Wait > MaxSpan:

@@ -1,7 +1,6 @@
 package behaviour
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,14 +10,10 @@ import (
 	"lockstep/sim"
 	"lockstep/sim/explore/intern"
 	"lockstep/sim/explore/naming"
+	"lockstep/sim/explore/unfit"
 	"lockstep/sim/redis"
 	"lockstep/sim/trace"
 )
-
-// ErrTimed is the error of an untimed model when a client first reads its wall clock, or
-// a command first reads a server's clock: the search has to begin again with true time in
-// its states.
-var ErrTimed = errors.New("true time matters")
 
 // Servers memoises the behaviour of nodes, and asks Redis for what is not known yet. All
 // nodes of a configuration share it. Snapshots, commands and replies go by their ids.
@@ -76,7 +71,7 @@ type Aged struct {
 
 // NewServers starts the Redis server that answers the questions. The commands and
 // replies are interned in clients' tables. If timed is false, snapshots that differ only
-// in the server's time are equal, and a command that reads it fails with [ErrTimed].
+// in the server's time are equal, and a command that reads it fails with [unfit.ErrTimed].
 func NewServers(cfg sim.Config, k *Clients, timed bool) (*Servers, error) {
 	server, err := redis.NewServer(cfg.RecordKey())
 	if err != nil {
@@ -107,7 +102,7 @@ func (s *Servers) ID(snap redis.Snapshot) uint32 {
 func (s *Servers) Snapshot(id uint32) *redis.Snapshot { return &s.snapshots.Entries.At(id).Value }
 
 // Run answers a question: from the memo, or by executing the command. It fails with
-// [ErrTimed] if the command reads the server's clock and the model is untimed, and with the
+// [unfit.ErrTimed] if the command reads the server's clock and the model is untimed, and with the
 // server's error, such as [redis.Unmodelled], if it can't execute it.
 func (s *Servers) Run(q Question) (Answer, error) {
 	if a, known := s.answers.Get(q); known {
@@ -125,7 +120,7 @@ func (s *Servers) Run(q Question) (Answer, error) {
 	case err != nil:
 		return Answer{}, err
 	case answer.Clock && !s.timed:
-		return Answer{}, ErrTimed
+		return Answer{}, unfit.ErrTimed
 	}
 	if err := s.outlives(args, s.Snapshot(q.Snapshot).Keys, answer.After.Keys); err != nil {
 		return Answer{}, err

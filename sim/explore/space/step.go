@@ -303,10 +303,10 @@ func (x *Explorer) tooManyConns(i int) {
 		Why: fmt.Sprintf("it follows %d of a client within a cycle, those included on which a request is held up; use one and keep it", behaviour.MaxConns)})
 }
 
-// wallClock returns a reading of a client's wall clock. In an untimed model it fails with behaviour.ErrTimed.
+// wallClock returns a reading of a client's wall clock. In an untimed model it fails with unfit.ErrTimed.
 func (x *Explorer) wallClock(c *client) behaviour.Observation {
 	if !x.timed {
-		x.fail(behaviour.ErrTimed)
+		x.fail(unfit.ErrTimed)
 	}
 	x.readsTime()
 	return behaviour.Observation{Kind: behaviour.SawWall, Value: x.epoch + int64(x.s.world.now) + int64(c.wall)}

@@ -8,6 +8,15 @@ import (
 	"lockstep/sim/trace"
 )
 
+// ErrTimed is the error of an untimed model when a client first reads its wall clock, or
+// a command first reads a server's clock: the search has to begin again with true time in
+// its states.
+var ErrTimed = errors.New("true time matters")
+
+// ErrFraction is the error of a client that sleeps for a fraction of a millisecond, in a
+// configuration whose timers have no resolution: the search has to begin again with one.
+var ErrFraction = errors.New("a sleep is no whole number of milliseconds")
+
 // ErrStaysOpen is the error of a client that leaves something open on a connection at the end of its cycle, a
 // subscription or a WATCH, in a model in which its connections end with that: the search has to begin again with
 // histories that don't join there.
