@@ -65,14 +65,15 @@ type search struct {
 	before   level         // what another process has done
 	found    atomic.Uint32 // codes
 	stop     atomic.Bool
-	why      string       // the reason if it was stopped early
-	cut      bool         // it was stopped before all levels were searched
-	oneTime  bool         // all its schedules begin at one time, and nobody has looked yet whether others go the same way: see elsewhen
-	unsure   bool         // it was cut off before it was known whether names matter, and what it has found needs a schedule
-	ahead    *outlook     // what that comes to, if it was begun before the end of the last round
-	least    *leastBeside // and the least schedules
-	mu       sync.Mutex
-	err      error
+	why      string            // the reason if it was stopped early
+	cut      bool              // it was stopped before all levels were searched
+	oneTime  bool              // all its schedules begin at one time, and nobody has looked yet whether others go the same way: see elsewhen
+	unsure   bool              // it was cut off before it was known whether names matter, and what it has found needs a schedule
+	ahead    *outlook          // what that comes to, if it was begun before the end of the last round
+	least    *leastBeside      // and the least schedules
+	failed   unfit.Least       // errors
+	finishes bool              // the level is finished whatever fails
+	mu       sync.Mutex        // guards why
 	pool     []*space.Explorer // one for each worker
 	dead     sync.Map          // ending -> bool: whether it is a deadlock
 	sleepers sync.Map          // ids of clients that wait for ever
@@ -102,12 +103,15 @@ func (s *search) run(ctx context.Context) error {
 	}
 	done := s.watch(ctx)
 	defer done()
-	for left > 0 && s.err == nil && !s.stop.Load() {
+	defer s.Clients.Finish(false)
+	for left > 0 && !s.over() {
 		s.frontier.Store(left)
+		s.finishes = left <= finished && s.orbits == nil
+		s.Clients.Finish(s.finishes)
 		if err := s.visited.batches(s.layer); err != nil {
 			return err
 		}
-		if s.stop.Load() {
+		if s.over() {
 			break
 		}
 		s.depth.Add(1)
@@ -115,11 +119,22 @@ func (s *search) run(ctx context.Context) error {
 			return err
 		}
 	}
-	if s.err == nil && s.stop.Load() {
-		return errLimit
+	if err := s.failed.Err(); err != nil || !s.stop.Load() {
+		return err
 	}
-	return s.err
+	return errLimit
 }
+
+// over reports whether the search goes on to no other level.
+func (s *search) over() bool {
+	s.failed.Add(s.Clients.Failed())
+	return s.stop.Load() || s.failed.Err() != nil
+}
+
+// finished is the number of states of which a level is finished when the lock has turned out to be unfit, or its code has
+// failed: of all errors there the least is told then, and not that to which a worker has come first. That takes some
+// seconds. Of a larger level, what is told depends on the workers' pace.
+const finished = 200_000
 
 func (s *search) workers() int {
 	if s.opt.Workers > 0 {
@@ -148,22 +163,39 @@ func (s *search) layer(pieces int, read func(piece int, into []uint32) []uint32)
 				}
 				states = read(n, states)
 				x.Warm(states)
-				for at := 0; at < len(states); at += s.Width {
-					s.follow(x, orbits, states[at:at+s.Width])
+				if to, done := s.followAll(x, orbits, states); done {
+					digests = s.visited.AddAll(to, digests)
 				}
-				to := x.Followed()
-				orbits.LeastOf(to)
-				digests = s.visited.AddAll(to, digests)
 				s.frontier.Add(-int64(len(states) / s.Width))
-				if x.Err != nil {
-					s.fail(x.Err)
-					return
-				}
 			}
 		})
 	}
 	wg.Wait()
 	return !s.stop.Load()
+}
+
+// followAll returns the successors of some states. If that fails for one of them, it comes to the errors of the others, too,
+// and reports false.
+func (s *search) followAll(x *space.Explorer, orbits *orbit.Finder, states []uint32) (to []uint32, done bool) {
+	done = true
+	for at := 0; at < len(states) && (done || !s.stop.Load()); at += s.Width {
+		s.follow(x, orbits, states[at:at+s.Width])
+		done = s.fine(x) && done
+	}
+	to = x.Followed()
+	if done = s.fine(x) && done; done {
+		orbits.LeastOf(to)
+	}
+	return to, s.fine(x) && done
+}
+
+// fine ends the search if a worker has an error, which it takes from it.
+func (s *search) fine(x *space.Explorer) bool {
+	err := x.Err
+	if x.Err = nil; err != nil {
+		s.fail(err)
+	}
+	return err == nil
 }
 
 // follow adds all successors of one state, and counts them for all states of its orbit.
@@ -223,19 +255,16 @@ func (s *search) deadlock(x *space.Explorer, state []uint32) bool {
 	return dead
 }
 
-// fail ends the search with an error; the first one counts. What has been found stays found if
+// fail ends the search with an error: at once, unless it is to be compared with others. What has been found stays found if
 // the search can't take on more instants.
 func (s *search) fail(err error) {
 	if unfit.IsUnlearned(err) {
 		s.halt(err.Error())
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.err == nil {
-		s.err = err
+	if s.failed.Add(err); !s.finishes || unfit.BeginsAgain(err) {
+		s.stop.Store(true)
 	}
-	s.stop.Store(true)
 }
 
 // halt ends the search early; the first reason counts.

@@ -12,6 +12,7 @@ import (
 	"lockstep/sim/explore/intern"
 	"lockstep/sim/explore/naming"
 	"lockstep/sim/explore/readings"
+	"lockstep/sim/explore/unfit"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
 )
@@ -158,6 +159,7 @@ type Clients struct {
 	spare           [][]*driver.Driver        // likewise
 	tokens          *naming.Tokens
 	renamed         *intern.Memo[renamed, uint32] // see Rename
+	failing         sync.Map                      // Transition -> error, of code that was run after it
 	histories       intern.Chunks[History]
 	firstTransition intern.Chunks[uint32]                        // for each history the id of the first transition found from it, or 0; atomic
 	trying          bool                                         // thresholds are looked for, and no worker runs
@@ -179,8 +181,9 @@ type Clients struct {
 	fresh    *intern.Memo[cycleKey, uint32]
 	pool     [][]*replayer // by client
 	use      int64         // counts uses of replayers
-	fault    error         // the first error of client code: it ends the search, unless
+	failed   unfit.Least   // of the errors of client code: it ends the search, unless
 	tolerant bool          // it is run after readings that no schedule has had
+	finishes bool          // see Finish
 }
 
 // Memory is what clients may know of earlier cycles.
@@ -312,7 +315,7 @@ func (k *Clients) Single() bool {
 
 // After returns the outcome of a transition. It runs the client's code if the outcome is
 // not known yet, and fails with [Nondeterminism], [Endless], a panic of that code, or an
-// error of an operation that a search can't represent.
+// error of an operation that a search can't represent: each time, once it has failed.
 func (k *Clients) After(tr Transition) (Outcome, error) {
 	if n := atomic.LoadUint32(k.firstTransition.At(tr.From)); n != 0 {
 		if only := k.Outcomes.Entries.At(n); only.Key == tr {
@@ -322,6 +325,9 @@ func (k *Clients) After(tr Transition) (Outcome, error) {
 			return k.taken(out), nil
 		}
 	}
+	if err, known := k.failing.Load(tr); known {
+		return Outcome{}, err.(error)
+	}
 	r, err := k.take(tr.From)
 	if err != nil {
 		return Outcome{}, err
@@ -329,6 +335,8 @@ func (k *Clients) After(tr Transition) (Outcome, error) {
 	out, err := k.explore(r, tr)
 	if err == nil {
 		k.runOn(r, out.To)
+	} else {
+		k.failing.Store(tr, err)
 	}
 	k.giveBack(r, err)
 	return out, err
@@ -655,19 +663,35 @@ func (k *Clients) feed(r *replayer, client int, tr Transition) ([]Report, error)
 // take reserves a replayer for a history, and starts it if it is new.
 func (k *Clients) take(id uint32) (*replayer, error) {
 	r, err := k.choose(id)
-	if err == nil && r.driver == nil {
-		err = k.start(r, k.At(id).client)
+	if err != nil || r.driver != nil {
+		return r, err
+	}
+	if err = k.start(r, k.At(id).client); err != nil {
+		k.Finish(false) // each that needs one would try again
+		k.giveBack(r, err)
 	}
 	return r, err
 }
+
+// Finish sets whether other code is run after some has failed, for a search to come to all errors that it could have
+// been the first to meet with.
+func (k *Clients) Finish(on bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.finishes = on
+}
+
+// Failed returns the least error of client code so far, or nil. It is set even if what has failed was run ahead, or does
+// well when it is run again.
+func (k *Clients) Failed() error { return k.failed.Err() }
 
 // choose reserves an idle replayer: one that is at the history already, or a new one, or
 // the one that has been idle longest. It fails if client code has failed before.
 func (k *Clients) choose(id uint32) (r *replayer, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.fault != nil {
-		return nil, k.fault
+	if err := k.failed.Err(); err != nil && !k.finishes {
+		return nil, err
 	}
 	client, most := k.At(id).client, replayersEach
 	if k.trying && !k.memory.Closures {
@@ -689,13 +713,13 @@ func (k *Clients) choose(id uint32) (r *replayer, err error) {
 	return r, nil
 }
 
-// giveBack makes a replayer idle again, and keeps the first error of client code.
+// giveBack makes a replayer idle again, and keeps the error of client code.
 func (k *Clients) giveBack(r *replayer, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	r.busy = false
-	if k.fault == nil && !k.tolerant {
-		k.fault = err
+	if !k.tolerant {
+		k.failed.Add(err)
 	}
 }
 
@@ -763,7 +787,8 @@ func (k *Clients) lineAt(r *replayer, path []uint32, thread int) trace.Source {
 // Recheck replays some of the histories, from all over the tree. A search makes each
 // transition once, so without that it would miss code that behaves differently each time. And
 // it tries some of the joins between cycles: see rejoin. It must not be called while workers
-// run, and fails with [Nondeterminism] or [Remembering].
+// run, and fails with [Nondeterminism] or [Remembering]. Which are replayed, and by which way
+// each history was found that others were joined with, depends on the workers' pace.
 func (k *Clients) Recheck() error {
 	const rechecks = 1000
 	n := k.histories.Count.Load()
