@@ -9,7 +9,7 @@ import (
 )
 
 // retold is the number of operations and of commands of a search within bounds that run once more, besides a few of each kind,
-// with each choice of other tokens. They are those that were met with first: code that mixes tokens with much else has many kinds.
+// with each choice of other tokens. Code that mixes tokens with much else has many kinds.
 const retold = 400
 
 // retell decides nothing of the codes that seem to hold if the lock looks into its tokens: those of

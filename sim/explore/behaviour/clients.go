@@ -159,6 +159,7 @@ type Clients struct {
 	spare           [][]*driver.Driver        // likewise
 	tokens          *naming.Tokens
 	renamed         *intern.Memo[renamed, uint32] // see Rename
+	unrenamed       sync.Map                      // renamed -> error, where there is no such history
 	failing         sync.Map                      // Transition -> error, of code that was run after it
 	histories       intern.Chunks[History]
 	firstTransition intern.Chunks[uint32]                        // for each history the id of the first transition found from it, or 0; atomic

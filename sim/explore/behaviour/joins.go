@@ -32,7 +32,7 @@ func (k *Clients) rejoinSome() error {
 // it waits is its program's to count, and not the lock's.
 func (k *Clients) joins() (joins []Transition, next [][]uint32) {
 	next = make([][]uint32, k.histories.Count.Load())
-	for i := uint32(1); i <= uint32(k.Outcomes.Len()); i++ {
+	for _, i := range k.inOrder() {
 		e := k.Outcomes.Entries.At(i)
 		next[e.Key.From] = append(next[e.Key.From], i)
 		if to := k.At(e.Value.To); to.BetweenCycles && !to.Over && to.client < len(k.cfg.Clients) && k.standsAt(e.Value.To, e.Key) == nowhere {

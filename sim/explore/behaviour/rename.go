@@ -9,6 +9,7 @@ import (
 
 	"lockstep/sim/explore/intern"
 	"lockstep/sim/explore/naming"
+	"lockstep/sim/explore/unfit"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
 )
@@ -71,8 +72,12 @@ func (k *Clients) Rename(id uint32, r *naming.Renaming) (uint32, error) {
 	if known, is := k.renamed.Get(key); is {
 		return *known, nil
 	}
+	if err, none := k.unrenamed.Load(key); none {
+		return 0, err.(error)
+	}
 	out, err := k.renamedAfter(h.Came(), r)
 	if err != nil {
+		k.unrenamed.Store(key, err)
 		return 0, err
 	}
 	k.renamed.Put(key, out.To)
@@ -177,16 +182,19 @@ func (s *Servers) Alike(ctx context.Context, histories []uint32, n int) error {
 	}
 	reversals := naming.Reversals(n)
 	for _, r := range reversals {
+		var least unfit.Least
 		for _, id := range histories {
 			if id == 0 { // of a client that has crashed
 				continue
 			}
 			if ctx.Err() != nil {
-				return context.Cause(ctx)
+				return cmp.Or(least.Err(), context.Cause(ctx))
 			}
-			if _, err := s.clients.Rename(id, r); err != nil {
-				return err
-			}
+			_, err := s.clients.Rename(id, r)
+			least.Add(err)
+		}
+		if err := least.Err(); err != nil {
+			return err
 		}
 	}
 	return s.Interchanged(ctx, reversals[:])
@@ -229,28 +237,28 @@ func (s *Servers) toldUnlike(text func(string) string, conn func(int) int) error
 }
 
 // unlike executes some of what was executed in the search once more on other servers, under other names, and fails
-// with [Unlike] unless what follows differs in nothing but names.
+// with [Unlike] unless what follows differs in nothing but names: with the least, as questions have their ids by the
+// pace of those who have asked them.
 func (s *Servers) unlike(ctx context.Context, other *Servers, answers []uint32, text func(string) string, conn func(int) int) error {
 	renamed := func(id uint32) uint32 { return other.ID(s.Snapshot(id).Renamed(text, conn)) }
+	var least unfit.Least
 	for _, id := range answers {
 		if ctx.Err() != nil {
-			return context.Cause(ctx)
+			return cmp.Or(least.Err(), context.Cause(ctx))
 		}
 		entry := s.answers.Entries.At(id)
 		q, was := entry.Key, entry.Value
 		is, err := other.Run(Question{Snapshot: renamed(q.Snapshot), Conn: uint16(conn(int(q.Conn))), Command: other.commands.ID(text(*s.commands.Value(q.Command)))})
-		if err != nil {
-			return err
-		}
+		least.Add(err)
 		was.Snapshot, was.Reply = renamed(was.Snapshot), other.replies.ID(text(*s.replies.Value(was.Reply)))
 		was.Sent = s.renamedMessages(was.Sent, other, text, conn)
-		if was != is {
+		if err == nil && was != is {
 			words := intern.Unpack(*s.commands.Value(q.Command))
-			return &Unlike{Client: "Redis", Once: fmt.Sprintf("%q", *other.replies.Value(was.Reply)),
-				Again: fmt.Sprintf("%q to %s", *other.replies.Value(is.Reply), trace.CommandText(words))}
+			least.Add(&Unlike{Client: "Redis", Once: fmt.Sprintf("%q", *other.replies.Value(was.Reply)),
+				Again: fmt.Sprintf("%q to %s", *other.replies.Value(is.Reply), trace.CommandText(words))})
 		}
 	}
-	return nil
+	return least.Err()
 }
 
 // beginsWith refuses a lock that draws tokens when it is made: a client that takes the place

@@ -1,6 +1,7 @@
 package behaviour
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"lockstep/sim/explore/intern"
 	"lockstep/sim/explore/naming"
 	"lockstep/sim/explore/readings"
+	"lockstep/sim/explore/unfit"
 	"lockstep/sim/trace"
 )
 
@@ -21,6 +23,7 @@ import (
 func (s *Servers) Retold(ctx context.Context, first int) (err error) {
 	spare := make([][]*driver.Driver, len(s.clients.cfg.Clients)+1)
 	outcomes, answers := s.clients.tellingOutcomes(first), s.tellingAnswers(first)
+	slices.Sort(outcomes) // that a client goes on from where it is, mostly
 	disguises := naming.Disguises
 	if !s.clients.tokened.Load() {
 		disguises = disguises[:1] // nobody has tokens, so all ways are one
@@ -43,52 +46,101 @@ func (s *Servers) retold(ctx context.Context, d naming.Disguise, outcomes, answe
 		return &Unlike{Client: s.clients.name(0), Once: "its first operation", Again: "an error (" + err.Error() + ")"}
 	}
 	defer clients.leave()
+	clients.Finish(true)
 	other := newServers(s.Server, clients.cfg, clients, s.timed)
-	r := &retelling{ctx: ctx, servers: s, to: other, disguise: d, histories: map[uint32]uint32{}}
+	r := &retelling{servers: s, to: other, disguise: d, histories: map[uint32]counterpart{}}
+	var least unfit.Least
 	for _, id := range outcomes {
-		e := s.clients.Outcomes.Entries.At(id)
-		if e.Value.untaken != nil && e.Value.untaken.Load() {
-			continue
+		if ctx.Err() != nil {
+			return cmp.Or(least.Err(), context.Cause(ctx))
 		}
-		if _, err := r.follow(e.Key); err != nil {
-			return err
-		}
+		least.Add(r.follow(s.clients.Outcomes.Entries.At(id).Key).err)
+	}
+	if err := least.Err(); err != nil {
+		return err
 	}
 	return s.unlike(ctx, other, answers, r.text, func(conn int) int { return conn })
+}
+
+// inOrder lists the transitions that schedules have taken: outwards from the clients' beginnings, and those from one history
+// by what was observed. Their ids depend on the workers' pace.
+func (k *Clients) inOrder() (ids []uint32) {
+	next := make([][]uint32, k.histories.Count.Load())
+	for id := uint32(1); int(id) <= k.Outcomes.Len(); id++ {
+		if e := k.Outcomes.Entries.At(id); e.Value.untaken == nil || !e.Value.untaken.Load() {
+			next[e.Key.From] = append(next[e.Key.From], id)
+		}
+	}
+	met := make([]bool, len(next))
+	for queue := slices.Clone(k.Begin); len(queue) > 0; queue = queue[1:] {
+		from := next[queue[0]]
+		slices.SortFunc(from, k.byObservation)
+		ids = append(ids, from...)
+		for _, id := range from {
+			if to := k.Outcomes.Entries.At(id).Value.To; !met[to] {
+				met[to] = true
+				queue = append(queue, to)
+			}
+		}
+	}
+	return ids
+}
+
+// byObservation compares two transitions from one history.
+func (k *Clients) byObservation(a, b uint32) int {
+	x, y := k.Outcomes.Entries.At(a).Key, k.Outcomes.Entries.At(b).Key
+	if x.Thread == y.Thread && x.Seen.Kind == SawReply && y.Seen.Kind == SawReply {
+		return strings.Compare(*k.Replies.Value(uint32(x.Seen.Value)), *k.Replies.Value(uint32(y.Seen.Value)))
+	}
+	return cmp.Or(cmp.Compare(x.Thread, y.Thread), cmp.Compare(x.Seen.Kind, y.Seen.Kind), cmp.Compare(x.Seen.Value, y.Seen.Value))
 }
 
 // tellingOutcomes chooses what clients run once more. A kind is what a client has done and seen, tokens and large
 // numbers aside, since it began a cycle with alike fields: code may look into tokens in a place that is come to late.
 func (k *Clients) tellingOutcomes(first int) []uint32 {
+	ids := k.inOrder()
+	if first >= len(ids) {
+		return ids
+	}
 	var number readings.Numbering
 	kinds := make([]uint32, k.histories.Count.Load())
-	step := func(from uint32, thread uint8, seen Observation, to *History) uint32 {
-		text := fmt.Appendf(nil, "%d %d %d ", kinds[from], thread, seen.Kind)
-		if seen.Kind == SawReply {
-			text = append(text, readings.Masked(*k.Replies.Value(uint32(seen.Value)), k.tokens.At)...)
+	return readings.FewOfEach(ids, first, func(id uint32) (kind uint32) {
+		e := k.Outcomes.Entries.At(id)
+		text := fmt.Appendf(nil, "%d %d %d ", kinds[e.Key.From], e.Key.Thread, e.Key.Seen.Kind)
+		if e.Key.Seen.Kind == SawReply {
+			text = append(text, readings.Masked(*k.Replies.Value(uint32(e.Key.Seen.Value)), k.tokens.At)...)
 		}
+		to := k.At(e.Value.To)
 		for i := range int(to.Count) {
 			p := to.plan(i)
 			text = fmt.Appendf(text, " %d %d %s", p.Kind, p.Mark, readings.Masked(*k.commands.Value(p.Command), k.tokens.At))
 		}
-		return number.Of(string(text))
-	}
-	for id := uint32(1); int(id) < len(kinds); id++ {
-		h := k.At(id)
-		if kinds[id] = step(h.parent, h.thread, h.seen, h); h.BetweenCycles {
-			kinds[id] = number.Of(readings.Masked(*k.fields.Value(h.fields), k.tokens.At))
+		kind = number.Of(string(text))
+		if kinds[e.Value.To] = kind; to.BetweenCycles {
+			kinds[e.Value.To] = number.Of(readings.Masked(*k.fields.Value(to.fields), k.tokens.At))
 		}
-	}
-	return readings.FewOfEach(k.Outcomes.Len(), first, func(id uint32) uint32 {
-		e := k.Outcomes.Entries.At(id)
-		return step(e.Key.From, e.Key.Thread, e.Key.Seen, k.At(e.Value.To))
+		return kind
 	})
 }
 
-// tellingAnswers chooses which commands are executed once more. A kind is a command in a situation of its server.
+// tellingAnswers chooses which commands are executed once more. A kind is a command in a situation of its server. Those come
+// first that were executed early, if that is known, or when the server had little.
 func (s *Servers) tellingAnswers(first int) []uint32 {
+	ids := make([]uint32, s.answers.Len())
+	for i := range ids {
+		ids[i] = uint32(i) + 1
+	}
+	if first >= len(ids) {
+		return ids
+	}
+	slices.SortFunc(ids, func(a, b uint32) int {
+		p, q := s.answers.Entries.At(a).Key, s.answers.Entries.At(b).Key
+		x, y := s.snapshots.Entries.At(p.Snapshot), s.snapshots.Entries.At(q.Snapshot)
+		return cmp.Or(cmp.Compare(x.Value.Millis, y.Value.Millis), cmp.Compare(len(x.Key), len(y.Key)), strings.Compare(x.Key, y.Key),
+			cmp.Compare(p.Conn, q.Conn), strings.Compare(*s.commands.Value(p.Command), *s.commands.Value(q.Command)))
+	})
 	var number readings.Numbering
-	return readings.FewOfEach(s.answers.Len(), first, func(id uint32) uint32 {
+	return readings.FewOfEach(ids, first, func(id uint32) uint32 {
 		q := s.answers.Entries.At(id).Key
 		args := intern.Unpack(*s.commands.Value(q.Command)) // a script's digest is the second
 		return number.Of(strings.Join(args[:min(2, len(args))], " ") + readings.Situation(args, *s.Snapshot(q.Snapshot), s.clients.tokens.At))
@@ -108,43 +160,45 @@ func (k *Clients) leave() {
 
 // retelling is a run of known histories with other tokens.
 type retelling struct {
-	ctx       context.Context
 	servers   *Servers
 	to        *Servers
 	disguise  naming.Disguise
-	histories map[uint32]uint32 // under the other tokens, of those that were asked for
+	histories map[uint32]counterpart // of those that were asked for
+}
+
+// counterpart is what becomes of a history under other tokens: another one, or an error if there is none.
+type counterpart struct {
+	id  uint32
+	err error
 }
 
 // history returns what becomes of a history.
-func (r *retelling) history(id uint32) (to uint32, err error) {
+func (r *retelling) history(id uint32) counterpart {
 	to, known := r.histories[id]
 	if known {
-		return to, nil
+		return to
 	}
 	h := r.servers.clients.At(id)
-	if to = r.to.clients.Begin[h.client]; h.parent != 0 {
-		to, err = r.follow(h.Came())
+	if to.id = r.to.clients.Begin[h.client]; h.parent != 0 {
+		to = r.follow(h.Came())
 	}
 	r.histories[id] = to
-	return to, err
+	return to
 }
 
 // follow makes a transition, and compares its outcome with the known one.
-func (r *retelling) follow(tr Transition) (to uint32, err error) {
-	if r.ctx.Err() != nil {
-		return 0, context.Cause(r.ctx)
-	}
+func (r *retelling) follow(tr Transition) (to counterpart) {
 	k := r.servers.clients
-	from, err := r.history(tr.From)
-	if err != nil {
-		return 0, err
+	from := r.history(tr.From)
+	if from.err != nil {
+		return from
 	}
 	was, err := k.After(tr)
 	if err != nil {
-		return 0, err
+		return counterpart{err: err}
 	}
 	now := tr
-	if now.From = from; tr.Seen.Kind == SawReply {
+	if now.From = from.id; tr.Seen.Kind == SawReply {
 		now.Seen.Value = int64(r.to.replies.ID(r.text(*k.Replies.Value(uint32(tr.Seen.Value)))))
 	}
 	out, err := r.to.clients.After(now)
@@ -157,12 +211,12 @@ func (r *retelling) follow(tr Transition) (to uint32, err error) {
 		unlike, thread = k.unlike(was, r.to.clients, out, r.command)
 	}
 	if unlike == nil {
-		return out.To, nil
+		return counterpart{id: out.To}
 	}
 	if unlike.Source = k.lineAfter(was.To, thread); unlike.Source.File == "" && err == nil {
 		unlike.Source = r.to.clients.lineAfter(out.To, thread)
 	}
-	return 0, unlike
+	return counterpart{err: unlike}
 }
 
 // lineAfter finds the line that a thread has reached in a history.

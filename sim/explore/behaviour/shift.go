@@ -68,6 +68,11 @@ func (k *Clients) shiftable(reached []uint32) (paths [][]uint32) {
 		inner[k.At(id).parent] = true
 	}
 	ends := slices.DeleteFunc(slices.Clone(reached), func(id uint32) bool { return id == 0 || inner[id] || k.At(id).parent == 0 })
+	place := make([]int, k.histories.Count.Load())
+	for i, n := range k.inOrder() {
+		place[k.Outcomes.Entries.At(n).Value.To] = i
+	}
+	slices.SortFunc(ends, func(a, b uint32) int { return place[a] - place[b] })
 	for i := 0; i < len(ends); i += 1 + len(ends)/maxShifted {
 		path := k.pathTo(ends[i])
 		if slices.ContainsFunc(path, func(id uint32) bool { return k.At(id).readsMono() }) {

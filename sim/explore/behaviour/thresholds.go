@@ -1,7 +1,6 @@
 package behaviour
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -80,6 +79,7 @@ type finder struct {
 	met      map[uint32]bool // snapshots
 	found    *Thresholds
 	children [][]edge        // by history
+	inner    []uint32        // histories that have any; see inOrder
 	compares int             // that may still be made
 	probes   int             // pieces of code that may still be run for probes
 	limit    int             // of outcomes, beyond which no more code is run
@@ -125,14 +125,16 @@ func (f *finder) restless(values int, from uint32, thread uint8) bool {
 // clients compares what clients have done after different readings and replies.
 func (f *finder) clients() error {
 	f.children = make([][]edge, f.k.histories.Count.Load())
-	for n := uint32(1); n <= uint32(f.k.Outcomes.Len()); n++ {
+	for _, n := range f.k.inOrder() {
 		e := f.k.Outcomes.Entries.At(n)
-		if !f.reached[e.Key.From] || !f.reached[e.Value.To] || e.Value.untaken != nil && e.Value.untaken.Load() {
+		if !f.reached[e.Key.From] || !f.reached[e.Value.To] {
 			continue
+		}
+		if len(f.children[e.Key.From]) == 0 {
+			f.inner = append(f.inner, e.Key.From)
 		}
 		f.children[e.Key.From] = append(f.children[e.Key.From], edge{e.Key.Thread, e.Key.Seen, e.Value.To})
 	}
-	f.order()
 	f.probeDraws()
 	for known := !f.k.storesSpans; known != f.k.storesSpans; {
 		known = f.k.storesSpans
@@ -151,7 +153,7 @@ func (f *finder) clients() error {
 
 // compareAll compares what clients have done after readings that are next to each other.
 func (f *finder) compareAll() error {
-	for from := range uint32(len(f.children)) {
+	for _, from := range f.inner {
 		groups := f.groups(from)
 		for _, key := range slices.Sorted(maps.Keys(groups)) {
 			group := groups[key]
@@ -163,21 +165,6 @@ func (f *finder) compareAll() error {
 		}
 	}
 	return nil
-}
-
-// order puts the edges of each history into an order that doesn't depend on the workers, which
-// probes follow until they have had enough.
-func (f *finder) order() {
-	reply := func(e edge) string { return *f.k.Replies.Value(uint32(e.seen.Value)) }
-	for _, edges := range f.children {
-		slices.SortFunc(edges, func(a, b edge) int {
-			order := cmp.Or(cmp.Compare(a.thread, b.thread), cmp.Compare(a.seen.Kind, b.seen.Kind))
-			if order == 0 && a.seen.Kind == SawReply {
-				return strings.Compare(reply(a), reply(b))
-			}
-			return cmp.Or(order, cmp.Compare(a.seen.Value, b.seen.Value))
-		})
-	}
 }
 
 // measured is an edge with the number that was observed.

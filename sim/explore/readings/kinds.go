@@ -1,7 +1,5 @@
 package readings
 
-import "math"
-
 const (
 	// fewOfEach is the number of things of a kind that are chosen, and
 	fewOfEach = 3
@@ -25,18 +23,17 @@ func (n *Numbering) Of(text string) uint32 {
 	return number
 }
 
-// FewOfEach chooses of things with the ids 1 to n so many first ones, which may be all, and of the others the first few
-// of each kind. If there are too many kinds, it takes these at equal distances.
-func FewOfEach(n, first int, kind func(id uint32) uint32) (chosen []uint32) {
+// FewOfEach chooses of a list of ids so many first ones, which may be all, and of the others the first few of each kind.
+// If there are too many kinds, it takes these at equal distances.
+func FewOfEach(ids []uint32, first int, kind func(id uint32) uint32) (chosen []uint32) {
+	if first >= len(ids) {
+		return ids
+	}
 	var others []uint32
 	count := map[uint32]int{}
-	for id := uint32(1); int(id) <= n; id++ {
-		if first == math.MaxInt {
-			chosen = append(chosen, id)
-			continue
-		}
+	for i, id := range ids {
 		of := kind(id)
-		if count[of]++; int(id) <= first {
+		if count[of]++; i < first {
 			chosen = append(chosen, id)
 		} else if count[of] <= fewOfEach {
 			others = append(others, id)
