@@ -91,7 +91,7 @@ func (m *memory) reference(v reflect.Value) {
 		}
 	case reflect.Chan:
 		if !m.again(v.Pointer(), v.Type()) {
-			m.text = strconv.AppendInt(m.text, int64(v.Len()), 10)
+			m.text = fmt.Appendf(m.text, "%d/%d", v.Len(), v.Cap())
 		}
 	case reflect.Func:
 		m.text = append(m.text, runtime.FuncForPC(v.Pointer()).Name()...) // addresses change from build to build
@@ -161,4 +161,4 @@ func foreign(t reflect.Type) bool {
 // connections are found without TypeFor: that is generic, and for it the compiler would wrap all
 // 2,000 methods of a client once more.
 var connections = []reflect.Type{reflect.TypeOf((*redis.Client)(nil)).Elem(), reflect.TypeOf((*redis.Conn)(nil)).Elem(),
-	reflect.TypeOf((*redis.PubSub)(nil)).Elem(), reflect.TypeFor[redis.Script]()}
+	reflect.TypeOf((*redis.PubSub)(nil)).Elem()}

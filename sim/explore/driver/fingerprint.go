@@ -27,7 +27,7 @@ import (
 func (d *Driver) Fingerprint() (f Fields, err error) {
 	g := digest{seen: map[place]uint64{}, texts: &f.Texts, outline: new([]byte), unseen: &err}
 	g.value(reflect.ValueOf(d.client.Lock()))
-	f.Digest, f.Outline, f.Captures = g.sum, string(*g.outline), g.captures
+	f.Digest, f.Outline, f.Captures, f.Connected = g.sum, string(*g.outline), g.captures, g.connected
 	return f, err
 }
 
@@ -41,6 +41,8 @@ type Fields struct {
 	Outline string
 	// Captures: there is a function that has variables from around it, or a receiver, which may remember things.
 	Captures bool
+	// Connected: there is a connection of the lock's own, which it has used and not closed.
+	Connected bool
 }
 
 // Unseen is the error of a lock that keeps something in a field which can't be looked into.
@@ -61,7 +63,7 @@ type digest struct {
 	path    []string // of fields
 	unseen  *error   // the first
 
-	captures bool
+	captures, connected bool
 }
 
 // place is where a variable is, or the content of a map or a channel. A struct begins where its
@@ -131,7 +133,7 @@ func (d *digest) value(v reflect.Value) {
 		}
 	case reflect.Interface:
 		if d.flag(v.IsNil()); !v.IsNil() {
-			d.text(v.Elem().Type().String())
+			d.kind(v.Elem().Type())
 			d.value(v.Elem())
 		}
 	case reflect.Struct:
@@ -165,6 +167,15 @@ func (d *digest) value(v reflect.Value) {
 		}
 	default:
 		d.word(v)
+	}
+}
+
+// kind digests a type. Those that are declared in functions may have one name, so where it stands in the program counts,
+// too; of one that was made when it ran, that says nothing.
+func (d *digest) kind(t reflect.Type) {
+	d.text(t.PkgPath() + t.String())
+	if at := reflect.ValueOf(t).Pointer(); isConstant(at) {
+		d.mix(uint64(at - origin))
 	}
 }
 
@@ -230,8 +241,10 @@ func (d *digest) closed(pool reflect.Value) {
 	if d.flag(pool.IsNil()); pool.IsNil() {
 		return
 	}
-	const closed = 2
-	d.flag(pool.Elem().Elem().FieldByName("state").FieldByName("v").Uint() == closed)
+	const connected, closed = 1, 2
+	state := pool.Elem().Elem().FieldByName("state").FieldByName("v").Uint()
+	d.flag(state == closed)
+	d.connected = d.connected || state == connected
 }
 
 // channel digests a channel. An empty one is open or closed, and to receive from it takes
@@ -242,6 +255,7 @@ func (d *digest) channel(v reflect.Value) {
 	case v.Len() > 0 || v.Type().ChanDir() == reflect.SendDir || !v.CanAddr():
 		d.blind(v.Type())
 	default:
+		d.mix(uint64(v.Cap()))
 		readable := reflect.NewAt(v.Type(), v.Addr().UnsafePointer()).Elem()
 		x, _ := readable.TryRecv()
 		d.flag(x.IsValid()) // it is closed
@@ -261,7 +275,7 @@ var clientType = reflect.TypeOf((*redis.Client)(nil)).Elem()
 var (
 	connType    = reflect.TypeOf((*redis.Conn)(nil)).Elem()
 	pubsubType  = reflect.TypeOf((*redis.PubSub)(nil)).Elem()
-	connections = []reflect.Type{clientType, connType, pubsubType, reflect.TypeFor[redis.Script]()}
+	connections = []reflect.Type{clientType, connType, pubsubType}
 )
 
 // mapping digests the entries of a map, in an order that doesn't depend on that in which they
@@ -311,6 +325,9 @@ func (d *digest) word(v reflect.Value) {
 		d.flag(v.Bool())
 	case v.Kind() == reflect.Func:
 		d.mix(uint64(v.Pointer() - origin)) // its code
+		if v.CanAddr() && !v.IsNil() {
+			d.met(*(*uintptr)(v.Addr().UnsafePointer()), v.Type()) // which of the closures with that code
+		}
 		d.captures = d.captures || captures(v)
 	}
 }
@@ -322,14 +339,16 @@ func captures(v reflect.Value) bool {
 	if v.IsNil() {
 		return false
 	}
-	const near = 1 << 28 // the size of a large program
-	if v.CanAddr() {
-		made := *(*uintptr)(v.Addr().UnsafePointer())
-		if max(made, origin)-min(made, origin) < near {
-			return false
-		}
+	if v.CanAddr() && isConstant(*(*uintptr)(v.Addr().UnsafePointer())) {
+		return false
 	}
 	return !strings.HasPrefix(runtime.FuncForPC(v.Pointer()).Name(), simulated)
+}
+
+// isConstant reports whether a place is part of the program, and so near to its code.
+func isConstant(at uintptr) bool {
+	const near = 1 << 28 // the size of a large program
+	return max(at, origin)-min(at, origin) < near
 }
 
 // simulated begins the names of the simulator's own functions that locks get in their options.
