@@ -62,7 +62,7 @@ func (r *Result) unconfirm() {
 }
 
 // errKeeps is the error of a lock that carries on from cycle to cycle what its fields don't show.
-var errKeeps = errors.New("the lock keeps something from one cycle to the next that its fields don't show, such as a WATCH or MULTI that is still open on a connection, or a variable in a closure: a search of it needs a bound on cycles")
+var errKeeps = errors.New("the lock keeps something from one cycle to the next that its fields don't show, such as a WATCH or MULTI that is still open on a connection, a connection of its own, or a variable in a closure: a search of it needs a bound on cycles")
 
 // digitize lets time stop at the multiples of a grid: see [space.Model.Digitize]. The spans that
 // clients begin are learnt from a small search. A smaller one, before it, shows soon what most

@@ -160,6 +160,7 @@ type Clients struct {
 	tokens          *naming.Tokens
 	renamed         *intern.Memo[renamed, uint32] // see Rename
 	unrenamed       sync.Map                      // renamed -> error, where there is no such history
+	holds           map[uint32]uint64             // see held
 	failing         sync.Map                      // Transition -> error, of code that was run after it
 	histories       intern.Chunks[History]
 	firstTransition intern.Chunks[uint32]                        // for each history the id of the first transition found from it, or 0; atomic
@@ -188,18 +189,7 @@ type Clients struct {
 }
 
 // Memory is what clients may know of earlier cycles.
-type Memory struct {
-	Closures bool // variables that a closure has captured, besides the lock's own fields and its draws
-	// Readings: what a clock has shown. A client's monotonic clock goes on from one cycle to
-	// the next, then, while otherwise it makes a leap, and readings count from the cycle's first.
-	Readings bool
-	// Uncounted: the cycles have no number. Each call of Acquire has a [Series] for its
-	// observation.
-	Uncounted bool
-}
-
-// goesOn reports whether readings of one cycle can be compared with those of the next.
-func (m Memory) goesOn() bool { return m.Readings || m.Closures }
+type Memory = driver.Memory
 
 // replayer is a driver with the history that it is at.
 type replayer struct {
@@ -227,7 +217,7 @@ func NewClients(cfg sim.Config, memory Memory) (*Clients, error) {
 // drivers that others have left, by client.
 func newClients(cfg sim.Config, memory Memory, retoken func(token string) string, spare [][]*driver.Driver) (*Clients, error) {
 	k := &Clients{cfg: cfg, memory: memory, retoken: retoken, spare: spare, Outcomes: intern.NewMemo[Transition, Outcome](), draws: intern.NewMemo[drawing, []int64](), fresh: intern.NewMemo[cycleKey, uint32](),
-		renamed: intern.NewMemo[renamed, uint32](), Replies: intern.NewTable[string](), fields: intern.NewTable[string]()}
+		renamed: intern.NewMemo[renamed, uint32](), holds: map[uint32]uint64{}, Replies: intern.NewTable[string](), fields: intern.NewTable[string]()}
 	var names []string
 	for _, c := range cfg.Clients {
 		names = append(names, c.Name)
@@ -477,7 +467,7 @@ func (k *Clients) carryOut(r *replayer, tr Transition) (h *History, reports []Re
 		return nil, nil, nil, &Endless{Client: k.name(h.client), Operations: maxDepth, Source: k.lineAt(r, k.pathTo(tr.From), 0)}
 	}
 	h.follow(reports)
-	if k.memory.goesOn() && (tr.Seen.Kind == SawMono || tr.Seen.Kind == SawMonoLapsed) && !slices.Contains(h.Earlier, int32(tr.Seen.Value)) {
+	if k.memory.GoesOn() && (tr.Seen.Kind == SawMono || tr.Seen.Kind == SawMonoLapsed) && !slices.Contains(h.Earlier, int32(tr.Seen.Value)) {
 		h.Earlier = append(slices.Clone(h.Earlier), int32(tr.Seen.Value))
 	}
 	switch {
@@ -526,8 +516,8 @@ func (k *Clients) ending(r *replayer, h *History) (*cycleKey, error) {
 	if h.kept = kept.Digest; !h.Over && k.memory.Closures {
 		return nil, nil
 	}
-	if r.driver.Subscriptions() != 0 && !h.Over && !k.memory.Closures {
-		return nil, k.LeavesOpen(h.parent, "SUBSCRIBE")
+	if open := r.driver.Open(&kept); open != "" && !h.Over {
+		return nil, k.LeavesOpen(h.parent, open)
 	}
 	if err != nil && !k.memory.Closures {
 		return nil, k.unseen(h.client, err)
@@ -547,7 +537,7 @@ func (k *Clients) ending(r *replayer, h *History) (*cycleKey, error) {
 		k.newCycle(r)
 	}
 	h.BetweenCycles, h.Given = true, false
-	if key.read = h.Read; !k.memory.goesOn() {
+	if key.read = h.Read; !k.memory.GoesOn() {
 		h.Read, key.read = 0, 0
 	}
 	h.depth = 0 // the limit is for each cycle: the first path that was found to this point is arbitrary
@@ -557,7 +547,7 @@ func (k *Clients) ending(r *replayer, h *History) (*cycleKey, error) {
 // newCycle prepares a replayer that is between two cycles for the next.
 func (k *Clients) newCycle(r *replayer) {
 	r.driver.ForgetCycle()
-	if !k.memory.goesOn() {
+	if !k.memory.GoesOn() {
 		r.base = r.last + readings.Beginning
 	}
 }
@@ -739,7 +729,9 @@ func (k *Clients) replay(r *replayer, id uint32) error {
 	if differs, is := err.(*Nondeterminism); is {
 		differs.Source = k.lineAt(r, path[:n], 0)
 	}
-	r.at = id
+	if r.at = id; err != nil {
+		r.at = nowhere
+	}
 	return err
 }
 

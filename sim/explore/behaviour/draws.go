@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"lockstep/sim/explore/intern"
 	"lockstep/sim/explore/readings"
@@ -33,7 +32,7 @@ func (k *Clients) Draws(history uint32, thread int) ([]int64, error) {
 		return *known, nil
 	}
 	below := k.At(history).Threads[thread].Below
-	count, unit := unitOf(below)
+	count, unit := readings.Unit(below)
 	numbers := []int64{0}
 	for _, n := range []int64{below / unit / 2, count - 1} {
 		if !slices.Contains(numbers, n*unit) {
@@ -97,7 +96,7 @@ func (f *finder) probeDraws() {
 // probeDraw compares what follows each of some numbers with what has followed one below that was drawn.
 func (f *finder) probeDraw(from uint32, keeps bool) {
 	drawn := slices.DeleteFunc(slices.Clone(f.children[from]), func(e edge) bool { return e.seen.Kind != SawDraw })
-	count, unit := unitOf(f.k.At(from).Threads[drawn[0].thread].Below)
+	count, unit := readings.Unit(f.k.At(from).Threads[drawn[0].thread].Below)
 	with := func(v int64) (Observation, bool) { return Observation{SawDraw, v * unit}, true }
 	var others []int64
 	for _, e := range drawn {
@@ -110,21 +109,13 @@ func (f *finder) probeDraw(from uint32, keeps bool) {
 		}
 		a := measured{drawn[base], drawn[base].seen.Value / unit, with}
 		f.compareProbe(from, a, v, f.follow)
-		if keeps && v != a.value {
+		if (keeps || f.leaves) && v != a.value {
 			f.compareProbe(from, a, v, f.followFar)
 		}
 		if f.probes <= 0 || f.ctx.Err() != nil {
 			return
 		}
 	}
-}
-
-// unitOf is in what numbers below one are counted, and how many there are.
-func unitOf(below int64) (count, unit int64) {
-	if ms := int64(time.Millisecond); below%ms == 0 {
-		return below / ms, ms
-	}
-	return below, 1
 }
 
 // shows reports whether a thread's next step is one in which the number it has drawn shows: a

@@ -175,6 +175,7 @@ func (f *finder) follow(from uint32, a, b measured) {
 		if f.differs(from, a, b, p) {
 			return
 		}
+		f.leaves = f.leaves || f.keepApart(p, n == 0 || n == probeDepth-1)
 		if f.k.At(p.a).BetweenCycles {
 			continue // see recall
 		}

@@ -43,9 +43,40 @@ func (f *finder) probeMemories(probed, others []candidate) {
 	f.probes = shallow
 }
 
-// keeps reports whether the fields of a lock differ where cycles have ended, or what closures have captured may.
+// keepApart reports whether the lock has something else in its fields in one history of a pair than in the other: where
+// their cycles have ended, and, if look is set, within them.
+func (f *finder) keepApart(p *pair, look bool) bool {
+	one, two := f.k.At(p.a), f.k.At(p.b)
+	return one.kept != two.kept || look && !one.BetweenCycles && !f.k.memory.Closures && f.k.held(f.k.ranOn(p.a)) != f.k.held(f.k.ranOn(p.b))
+}
+
+// ranOn is where a client has come to from a history without observing anything: see runOn.
+func (k *Clients) ranOn(id uint32) uint32 {
+	out, known := k.Outcomes.Get(Transition{From: id})
+	if !known || !k.unobserving(k.At(id)) || k.At(out.To).BetweenCycles {
+		return id
+	}
+	return k.ranOn(out.To)
+}
+
+// held is a digest of what the lock has in its fields at a history, or 0 if its code has failed there.
+func (k *Clients) held(id uint32) uint64 {
+	if _, known := k.holds[id]; !known {
+		r, err := k.take(id)
+		if k.holds[id] = 0; err == nil {
+			if r.at == id || k.replay(r, id) == nil {
+				kept, _ := r.driver.Fingerprint()
+				k.holds[id] = kept.Digest
+			}
+			k.giveBack(r, nil)
+		}
+	}
+	return k.holds[id]
+}
+
+// keeps reports whether the fields of a lock differ where cycles have ended or after a probe, or what closures have captured may.
 func (f *finder) keeps() bool {
-	if f.k.memory.Closures {
+	if f.k.memory.Closures || f.leaves {
 		return true
 	}
 	first := map[int]uint64{} // by client

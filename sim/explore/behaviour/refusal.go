@@ -88,7 +88,7 @@ func (k *Clients) LeavesOpen(id uint32, command string) error {
 		return unfit.ErrStaysOpen
 	}
 	return &Refusal{Client: k.name(k.At(id).client), What: "a " + command + " that is open when its cycle is over", Source: k.lineBy(id, 0),
-		Why: "without a bound on cycles a client has new connections in each; end it by EXEC, DISCARD or UNWATCH, or search within a bound on cycles"}
+		Why: "without a bound on cycles a client has new connections in each; end it by EXEC, DISCARD, UNWATCH or Close, or search within a bound on cycles"}
 }
 
 // unfit returns the reason why a search can't represent an operation, or nil.

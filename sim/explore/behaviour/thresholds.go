@@ -90,6 +90,7 @@ type finder struct {
 	reads    int
 	at       uint32          // at a history, or 0
 	states   bool            // what lies in a lock's fields where a cycle has ended is a doing, too
+	leaves   bool            // after a probe the lock had something else in its fields
 	loose    bool            // numbers make no difference that are sent, slept for or told: a draw follows
 	lives    map[string]bool // commands, as kindOf has them, whose reply tells how long a key still lives
 	spans    []int64         // from readings of true time to thresholds after them

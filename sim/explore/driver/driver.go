@@ -199,6 +199,18 @@ func (d *Driver) Subscriptions() (conns uint16) {
 	return conns
 }
 
+// Open names what the client has open on a connection, given what its lock keeps, that lasts from one cycle to the next; or
+// nothing.
+func (d *Driver) Open(kept *Fields) string {
+	switch {
+	case d.Subscriptions() != 0:
+		return "SUBSCRIBE"
+	case kept.Connected:
+		return "connection of its own"
+	}
+	return ""
+}
+
 // Acquired returns how often the client has called Acquire.
 func (d *Driver) Acquired() int { return d.client.Acquired }
 

@@ -69,6 +69,14 @@ type Reading struct {
 // Draw is a number that is drawn from 0 up to Below, which isn't drawn itself; both in nanoseconds.
 type Draw struct{ Below, Number int64 }
 
+// Unit is in what numbers below one are counted, and how many there are.
+func Unit(below int64) (count, unit int64) {
+	if ms := int64(time.Millisecond); below%ms == 0 {
+		return below / ms, ms
+	}
+	return below, 1
+}
+
 // Told is a reading of true time at which code changes its mind that was told what others had written,
 // and the readings of those who wrote it and of the client itself: with one of these it is compared,
 // unless the client has kept one of an earlier cycle.
