@@ -3,6 +3,7 @@ package certificate
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 
 	"lockstep/sim"
@@ -95,6 +96,10 @@ func ConfigText(cfg sim.Config, rows []Row) (string, error) {
 	}
 	clients := append([]process.Config(nil), cfg.Clients...)
 	more := most + 1 // each situation may see one crash more
+	if len(clients)+more > sim.MaxClients {
+		return "", fmt.Errorf("a certificate can't have a situation to which only schedules with %d crashes lead: each of these, and one more there, takes another process, and the engine has %d in all",
+			most, sim.MaxClients)
+	}
 	if room := sim.MaxClients - len(clients) - more; room > 0 {
 		more += min(room, len(clients)) // for detours
 	}
