@@ -103,7 +103,7 @@ func (k *Clients) tellingOutcomes(first int) []uint32 {
 		return ids
 	}
 	var number readings.Numbering
-	kinds := make([]uint32, k.histories.Count.Load())
+	kinds, came := make([]uint32, k.histories.Count.Load()), make([]uint32, k.histories.Count.Load())
 	return readings.FewOfEach(ids, first, func(id uint32) (kind uint32) {
 		e := k.Outcomes.Entries.At(id)
 		text := fmt.Appendf(nil, "%d %d %d ", kinds[e.Key.From], e.Key.Thread, e.Key.Seen.Kind)
@@ -116,11 +116,11 @@ func (k *Clients) tellingOutcomes(first int) []uint32 {
 			text = fmt.Appendf(text, " %d %d %s", p.Kind, p.Mark, readings.Masked(*k.commands.Value(p.Command), k.tokens.At))
 		}
 		kind = number.Of(string(text))
-		if kinds[e.Value.To] = kind; to.BetweenCycles {
-			kinds[e.Value.To] = number.Of(readings.Masked(*k.fields.Value(to.fields), k.tokens.At))
+		if kinds[e.Value.To], came[e.Value.To] = kind, id; to.BetweenCycles { // it may have come another way
+			kinds[e.Value.To], came[e.Value.To] = number.Of(readings.Masked(*k.fields.Value(to.fields), k.tokens.At)), 0
 		}
 		return kind
-	})
+	}, func(id uint32) uint32 { return came[k.Outcomes.Entries.At(id).Key.From] })
 }
 
 // tellingAnswers chooses which commands are executed once more. A kind is a command in a situation of its server. Those come
@@ -144,7 +144,7 @@ func (s *Servers) tellingAnswers(first int) []uint32 {
 		q := s.answers.Entries.At(id).Key
 		args := intern.Unpack(*s.commands.Value(q.Command)) // a script's digest is the second
 		return number.Of(strings.Join(args[:min(2, len(args))], " ") + readings.Situation(args, *s.Snapshot(q.Snapshot), s.clients.tokens.At))
-	})
+	}, func(uint32) uint32 { return 0 })
 }
 
 // leave leaves the drivers to the next clients.

@@ -1,5 +1,7 @@
 package readings
 
+import "slices"
+
 const (
 	// fewOfEach is the number of things of a kind that are chosen, and
 	fewOfEach = 3
@@ -23,20 +25,31 @@ func (n *Numbering) Of(text string) uint32 {
 	return number
 }
 
-// FewOfEach chooses of a list of ids so many first ones, which may be all, and of the others the first few of each kind.
-// If there are too many kinds, it takes these at equal distances.
-func FewOfEach(ids []uint32, first int, kind func(id uint32) uint32) (chosen []uint32) {
+// FewOfEach chooses of a list of ids, none of which is there twice, so many first ones, which may be all, and of the others
+// a few of each kind: from the end on, because with one those before it, which lead to it, are as good as chosen. before
+// returns the next of these, or 0. If there are too many others, it takes them at equal distances.
+func FewOfEach(ids []uint32, first int, kind, before func(id uint32) uint32) (chosen []uint32) {
 	if first >= len(ids) {
 		return ids
 	}
+	kinds := make([]uint32, slices.Max(ids)+1)
+	for _, id := range ids {
+		kinds[id] = kind(id)
+	}
+	done, count := make([]bool, len(kinds)), map[uint32]int{}
+	for _, id := range ids[:first] {
+		done[id] = true
+		count[kinds[id]]++
+	}
+	chosen = slices.Clone(ids[:first])
 	var others []uint32
-	count := map[uint32]int{}
-	for i, id := range ids {
-		of := kind(id)
-		if count[of]++; i < first {
-			chosen = append(chosen, id)
-		} else if count[of] <= fewOfEach {
+	for _, id := range slices.Backward(ids[first:]) {
+		if !done[id] && count[kinds[id]] < fewOfEach {
 			others = append(others, id)
+			for ; id != 0 && !done[id]; id = before(id) {
+				done[id] = true
+				count[kinds[id]]++
+			}
 		}
 	}
 	step := 1 + (len(others)-1)/mostOfAll
