@@ -162,7 +162,6 @@ type Clients struct {
 	unrenamed       sync.Map                      // renamed -> error, where there is no such history
 	holds           map[uint32]uint64             // see held
 	failing         sync.Map                      // Transition -> error, of code that was run after it
-	fails           atomic.Bool                   // there is one
 	histories       intern.Chunks[History]
 	firstTransition intern.Chunks[uint32]                        // for each history the id of the first transition found from it, or 0; atomic
 	trying          bool                                         // thresholds are looked for, and no worker runs
@@ -317,10 +316,8 @@ func (k *Clients) After(tr Transition) (Outcome, error) {
 			return k.taken(out), nil
 		}
 	}
-	if k.fails.Load() {
-		if err, known := k.failing.Load(tr); known {
-			return Outcome{}, err.(error)
-		}
+	if err, known := k.failing.Load(tr); known {
+		return Outcome{}, err.(error)
 	}
 	r, err := k.take(tr.From)
 	if err != nil {
@@ -331,7 +328,6 @@ func (k *Clients) After(tr Transition) (Outcome, error) {
 		k.runOn(r, out.To)
 	} else {
 		k.failing.Store(tr, err)
-		k.fails.Store(true)
 	}
 	k.giveBack(r, err)
 	return out, err
