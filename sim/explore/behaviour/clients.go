@@ -21,10 +21,9 @@ import (
 // ended in the current cycle.
 const MaxThreads = 4
 
-// History is everything that a client has observed so far, and therefore determines its
-// next operations. Histories form a tree, in which a [Transition] leads from a history to
-// its successor. The exception is the point between two cycles, at which a client forgets
-// the last one: there all histories with the same cycleKey are one.
+// History is everything that a client has observed so far, and therefore determines its next operations. Histories form a tree,
+// in which a [Transition] leads from a history to its successor. The exception is the point between two cycles, at which a
+// client forgets the last one: there all histories with the same cycleKey are one.
 //
 // Invariant: Threads[:Count] are the client's threads, and all later ones are zero.
 type History struct {
@@ -149,9 +148,8 @@ type cycleKey struct {
 	read          int32 // the last reading, if readings of the next cycle go on from there
 }
 
-// Clients memoises the behaviour of clients, and runs their code for what is not known
-// yet. Workers do that at the same time, each with a replayer of its own, unless clients
-// may share variables by closures: see alone.
+// Clients memoises the behaviour of clients, and runs their code for what is not known yet. Workers do that at the same time,
+// each with a replayer of its own, unless clients may share variables by closures: see alone.
 type Clients struct {
 	cfg             sim.Config
 	memory          Memory
@@ -206,9 +204,8 @@ type replayer struct {
 // by turns, of a lock that is in no process of its own. When more workers than that need one at the same time, there are more.
 const replayersEach, probesEach = 4, 16
 
-// NewClients starts a driver for each client of a configuration and for the probe, and
-// finds out their first operations. It fails if the lock's constructor panics, or if a
-// client does something that a search can't represent.
+// NewClients starts a driver for each client of a configuration and for the probe, and finds out their first operations. It
+// fails if the lock's constructor panics, or if a client does something that a search can't represent.
 func NewClients(cfg sim.Config, memory Memory) (*Clients, error) {
 	return newClients(cfg, memory, nil, nil)
 }
@@ -356,10 +353,9 @@ func (k *Clients) Told(yield func(Report) bool) {
 	}
 }
 
-// runOn goes on from a history as long as there is only one successor, because the
-// client's operations have no result. The replayer is there now, and to bring one back
-// later would cost a whole replay. An error is left to the transition that really needs
-// the outcome, if there ever is one.
+// runOn goes on from a history as long as there is only one successor, because the client's operations have no result. The
+// replayer is there now, and to bring one back later would cost a whole replay. An error is left to the transition that really
+// needs the outcome, if there ever is one.
 func (k *Clients) runOn(r *replayer, id uint32) {
 	for {
 		tr := Transition{From: id}
@@ -389,9 +385,8 @@ func (k *Clients) unobserving(h *History) bool {
 	return false
 }
 
-// explore makes a transition with a replayer, and memoises the outcome. If two workers
-// make the same transition, the second finds the outcome known, and must have come to an
-// equal history.
+// explore makes a transition with a replayer, and memoises the outcome. If two workers make the same transition, the second
+// finds the outcome known, and must have come to an equal history.
 func (k *Clients) explore(r *replayer, tr Transition) (Outcome, error) {
 	h, reports, key, err := k.carryOut(r, tr)
 	r.at = nowhere // until the id of the history is known
@@ -434,9 +429,8 @@ func (k *Clients) alone() func() {
 // nowhere is the position of a replayer that has to start anew.
 const nowhere = 0
 
-// standsAt is the position of a replayer after a transition: the history, if that was
-// first found by this transition. A client that has joined it by another one behaves
-// alike from there on, but its replay would be different.
+// standsAt is the position of a replayer after a transition: the history, if that was first found by this transition. A client
+// that has joined it by another one behaves alike from there on, but its replay would be different.
 func (k *Clients) standsAt(id uint32, tr Transition) uint32 {
 	if k.At(id).Came() != tr {
 		return nowhere
@@ -494,9 +488,8 @@ func (k *Clients) carryOut(r *replayer, tr Transition) (h *History, reports []Re
 	return h, reports, key, nil
 }
 
-// ending returns the key of a history at which a cycle has ended, or nil. The client has
-// then forgotten the cycle, and histories with equal keys are one. It refuses a lock that keeps
-// something in a field which it can't look into.
+// ending returns the key of a history at which a cycle has ended, or nil. The client has then forgotten the cycle, and
+// histories with equal keys are one. It refuses a lock that keeps something in a field which it can't look into.
 func (k *Clients) ending(r *replayer, h *History) (*cycleKey, error) {
 	h.BetweenCycles, h.Over, h.kept, h.fields = false, false, 0, 0
 	others := false
@@ -777,11 +770,10 @@ func (k *Clients) lineAt(r *replayer, path []uint32, thread int) trace.Source {
 	return r.driver.Operation(thread).Source
 }
 
-// Recheck replays some of the histories, from all over the tree. A search makes each
-// transition once, so without that it would miss code that behaves differently each time. And
-// it tries some of the joins between cycles: see rejoin. It must not be called while workers
-// run, and fails with [Nondeterminism] or [Remembering]. Which are replayed, and by which way
-// each history was found that others were joined with, depends on the workers' pace.
+// Recheck replays some of the histories, from all over the tree. A search makes each transition once, so without that it would
+// miss code that behaves differently each time. And it tries some of the joins between cycles: see rejoin. It must not be
+// called while workers run, and fails with [Nondeterminism] or [Remembering]. Which are replayed, and by which way each history
+// was found that others were joined with, depends on the workers' pace.
 func (k *Clients) Recheck() error {
 	const rechecks = 1000
 	n := k.histories.Count.Load()
@@ -812,9 +804,8 @@ func (k *Clients) again(r *replayer, id uint32) error {
 	return k.replay(r, id)
 }
 
-// faithful fails with [Nondeterminism] unless a replayer's threads are about to do what is
-// known of the history. If they aren't, the strategy depends on something besides its
-// observations.
+// faithful fails with [Nondeterminism] unless a replayer's threads are about to do what is known of the history. If they
+// aren't, the strategy depends on something besides its observations.
 func (k *Clients) faithful(r *replayer, id uint32) error {
 	is := *k.At(id)
 	if err := k.describe(&is, r); err != nil {

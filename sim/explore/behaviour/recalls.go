@@ -3,6 +3,7 @@ package behaviour
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"lockstep/sim/explore/readings"
 )
@@ -113,8 +114,9 @@ func (f *finder) followFar(from uint32, a, b measured) {
 		most = capturedDepth
 	}
 	for n := 0; len(stack) > 0 && n < most; n++ {
-		p := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
+		at := (len(stack) - 1) * (1 - n%2) // by turns the last and the first: one way alone may have no end
+		p := stack[at]
+		stack = slices.Delete(stack, at, at+1)
 		if p.a == p.b {
 			continue
 		}
@@ -131,7 +133,8 @@ func (f *finder) followFar(from uint32, a, b measured) {
 }
 
 // oneOfEach lists transitions from one history of a pair or the other: of replies that differ in numbers and tokens
-// alone one, and of each clock one reading, which isn't before that of a probe if there is such.
+// alone the first and the last, as code may compare them with what it keeps; of each clock the least reading, and of that which
+// was probed one that isn't before the probe, if there is such.
 func (f *finder) oneOfEach(p *pair, probe measured) (list []edge) {
 	place := map[string]int{}
 	for _, x := range f.childrenOf(p) {
@@ -139,13 +142,17 @@ func (f *finder) oneOfEach(p *pair, probe measured) (list []edge) {
 		if x.seen.Kind == SawReply {
 			kind += readings.Masked(*f.k.Replies.Value(uint32(x.seen.Value)), f.k.tokens.At)
 		}
-		i, known := place[kind]
-		switch {
-		case !known:
-			place[kind] = len(list)
-			list = append(list, x)
-		case x.seen.Kind == probe.seen.Kind && x.seen.Kind != SawReply && list[i].seen.Value < min(probe.value, x.seen.Value):
-			list[i] = x
+		for _, kind := range []string{kind, kind + ", later"} {
+			i, known := place[kind]
+			if !known {
+				place[kind] = len(list)
+				list = append(list, x)
+				break
+			} else if x.seen.Kind != SawReply && (x.seen.Kind != probe.seen.Kind || list[i].seen.Value >= min(probe.value, x.seen.Value)) {
+				break
+			} else if strings.HasSuffix(kind, ", later") {
+				list[i] = x
+			}
 		}
 	}
 	return list

@@ -83,7 +83,9 @@ func (d *digest) met(at uintptr, kind reflect.Type) (before bool) {
 		n = uint64(len(d.seen)) + 1
 		d.seen[p] = n
 	}
-	d.mix(n)
+	if d.mix(n); isConstant(at) { // it is a variable of the package, and not just one that is like it
+		d.mix(uint64(at - origin))
+	}
 	return before
 }
 
