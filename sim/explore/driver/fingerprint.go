@@ -173,11 +173,31 @@ func (d *digest) value(v reflect.Value) {
 }
 
 // kind digests a type. Those that are declared in functions may have one name, so where it stands in the program counts,
-// too; of one that was made when it ran, that says nothing.
+// too; of one that was made when it ran, where its parts do.
 func (d *digest) kind(t reflect.Type) {
 	d.text(t.PkgPath() + t.String())
 	if at := reflect.ValueOf(t).Pointer(); isConstant(at) {
 		d.mix(uint64(at - origin))
+		return
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		for f := range t.Fields() {
+			d.text(f.PkgPath)
+			d.kind(f.Type)
+		}
+	case reflect.Func:
+		for in := range t.Ins() {
+			d.kind(in)
+		}
+		for out := range t.Outs() {
+			d.kind(out)
+		}
+	case reflect.Map:
+		d.kind(t.Key())
+		d.kind(t.Elem())
+	case reflect.Array, reflect.Slice, reflect.Pointer, reflect.Chan:
+		d.kind(t.Elem())
 	}
 }
 
@@ -202,9 +222,11 @@ func (d *digest) structure(v reflect.Value) {
 	case t == clientType:
 		if base := v.FieldByName("baseClient"); !base.IsNil() { // or it is none that can be used
 			d.hooks(base.Elem())
+			d.options(base.Elem().FieldByName("opt"))
 		}
 	case t == connType:
 		d.hooks(v.FieldByName("baseClient"))
+		d.options(v.FieldByName("baseClient").FieldByName("opt"))
 		d.closed(v.FieldByName("baseClient").FieldByName("connPool"))
 	case t == pubsubType:
 		d.flag(v.FieldByName("closed").Bool())
@@ -237,6 +259,33 @@ func (d *digest) hooks(base reflect.Value) {
 	to := state.Type().Elem().Field(0).Type.Elem().Elem()
 	d.value(reflect.NewAt(to, state.Elem().FieldByName("v").UnsafePointer()).Elem().FieldByName("slice"))
 }
+
+// options digests those of a client, which code can change: what is a number, a text or true.
+func (d *digest) options(of reflect.Value) {
+	if of.IsNil() {
+		return
+	}
+	d.unsketched(func() {
+		for _, i := range plainOptions {
+			if v := of.Elem().Field(i); v.Kind() != reflect.String {
+				d.word(v)
+			} else if d.text(v.String()); v.Len() > 0 {
+				*d.texts = append(*d.texts, v.String())
+			}
+		}
+	})
+}
+
+// plainOptions are the fields of a client's options with nothing behind them.
+var plainOptions = func() (all []int) {
+	options := reflect.TypeFor[redis.Options]()
+	for i := range options.NumField() {
+		if k := options.Field(i).Type.Kind(); k <= reflect.Float64 || k == reflect.String {
+			all = append(all, i)
+		}
+	}
+	return all
+}()
 
 // closed digests whether a connection of the lock's own is closed, which the lock is told when it closes it again.
 func (d *digest) closed(pool reflect.Value) {

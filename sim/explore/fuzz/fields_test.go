@@ -10,6 +10,7 @@ import (
 	"maps"
 	"math/big"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -173,6 +174,22 @@ func had() any {
 func (t *typed) keep(string) { t.now = had() }
 func (t *typed) kept() bool  { return t.now == had() }
 
+// madeType is a type that is made when the program runs, with parts of one name.
+type madeType struct{ now any }
+
+func withPart(part any) any {
+	return reflect.Zero(reflect.StructOf([]reflect.StructField{{Name: "Part", Type: reflect.TypeOf(part)}})).Interface()
+}
+
+func (m *madeType) keep(string) { m.now = withPart(had()) }
+func (m *madeType) kept() bool  { return m.now == withPart(had()) }
+
+// named has given its Redis client a name.
+type named struct{ rdb *redis.Client }
+
+func (n *named) keep(string) { n.rdb.Options().ClientName = "had" }
+func (n *named) kept() bool  { return n.rdb.Options().ClientName != "" }
+
 // bound has one of two functions of the same code.
 type bound struct{ fresh, had, now func() bool }
 
@@ -261,9 +278,11 @@ var fields = map[string]func(*lock) memory{
 		k.table = map[*int]bool{k.first: true}
 		return k
 	},
-	"room":   func(*lock) memory { return &roomy{make(chan int)} },
-	"script": func(*lock) memory { return &scripted{redis.NewScript("return 1")} },
-	"type":   func(*lock) memory { return &typed{fresh()} },
+	"room":      func(*lock) memory { return &roomy{make(chan int)} },
+	"script":    func(*lock) memory { return &scripted{redis.NewScript("return 1")} },
+	"type":      func(*lock) memory { return &typed{fresh()} },
+	"made-type": func(*lock) memory { return &madeType{withPart(fresh())} },
+	"options":   func(l *lock) memory { return &named{l.rdb} },
 	"method": func(*lock) memory {
 		b := &bound{fresh: constant(false).is, had: constant(true).is}
 		b.now = b.fresh

@@ -440,12 +440,28 @@ func (w *walker) builtin(i ssa.CallInstruction, name string) {
 	case "copy":
 		w.writes(args[0], w.at(i), i)
 		w.unite(w.remembered(args[0]), w.remembered(args[1]))
+	case "StringData":
+		if w.level != outer && !sliced(i.Value()) {
+			w.use(w.at(i), "package unsafe", aRaw)
+		}
 	}
 	if v := i.Value(); v != nil && name != "len" && name != "cap" {
 		for _, a := range args {
 			w.same(a, v, i)
 		}
 	}
+}
+
+// sliced reports whether a pointer to a text's bytes is only made a slice of, as by code that saves a copy: then where
+// they lie decides nothing.
+func sliced(v *ssa.Call) bool {
+	for _, by := range *v.Referrers() {
+		c, is := by.(*ssa.Call)
+		if !is || c.Call.Value.Name() != "Slice" {
+			return false
+		}
+	}
+	return true
 }
 
 // writes notes that code changes memory, if that is shared.

@@ -461,6 +461,8 @@ func linewise(ctx context.Context) {
 	_ = len(os.Args)                 // want os.Args
 	_ = os.Stdin                     // want os.Stdin
 	_ = *(*int)(unsafe.Pointer(&at)) // want package unsafe
+	_ = unsafe.Slice(unsafe.StringData("a"), 1)
+	_ = unsafe.StringData("a") == unsafe.StringData("b") // want package unsafe
 	_ = ctx
 }
 

@@ -20,6 +20,9 @@ import (
 // aMemory says what to do about memory that a search doesn't see.
 const aMemory = "a search doesn't see what that has from one cycle to the next: keep it in a field of the lock, or set Remembers"
 
+// aChannel says what to do about a channel of all clients' that a lock puts into a field.
+const aChannel = "a search doesn't see which of several channels that all clients share it is: make one for each lock, or set Remembers"
+
 // A census is what the lock's code allocates and puts where.
 type census struct {
 	allocs map[types.Type][]ssa.Instruction // by the type that is allocated
@@ -171,9 +174,12 @@ func (r *reader) opaque() {
 }
 
 // remember notes a line at which memory changes that a search doesn't see.
-func (r *reader) remember(at token.Pos, what string) {
+func (r *reader) remember(at token.Pos, what string) { r.notes(at, what, aMemory) }
+
+// notes is remember with what is to be done about it.
+func (r *reader) notes(at token.Pos, what, why string) {
 	if !r.excusedAt(at, what) {
-		r.kept[Use{What: what, Why: aMemory, Source: r.source(at)}] = true
+		r.kept[Use{What: what, Why: why, Source: r.source(at)}] = true
 	}
 }
 

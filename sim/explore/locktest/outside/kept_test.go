@@ -75,6 +75,24 @@ func after(k *keeper, n int) func() bool {
 	}
 }
 
+// Channels of a package, of which a lock may have one or another.
+var quick, slow = make(chan int), make(chan int)
+
+type signalled struct {
+	base
+	now, wake chan int
+	all       map[string]chan int
+}
+
+func (s *signalled) Acquire(context.Context) (*strategies.Lease, error) {
+	s.wake = make(chan int)
+	if local := quick; s.now == local {
+		s.now = slow // keeps the variable slow
+	}
+	s.all["now"] = quick // keeps the variable quick
+	return nil, errBusy
+}
+
 // countingHook is a hook whose function counts.
 type countingHook struct{ hook }
 
@@ -258,7 +276,8 @@ var keeping = map[string]struct {
 		n[0].AddHook(countingHook{})
 		return askedBy(func() bool { return false })
 	}, 1},
-	"a client's": {func(n nodes, _ string, _ options) strategies.Lock { return &optional{rdb: n[0]} }, 2},
+	"a channel of all": {func(nodes, string, options) strategies.Lock { return &signalled{now: quick} }, 2},
+	"a client's":       {func(n nodes, _ string, _ options) strategies.Lock { return &optional{rdb: n[0]} }, 2},
 	"another package's method": {func(nodes, string, options) strategies.Lock {
 		n := new(atomic.Int64)
 		count := n.Add // keeps the variable that the method Add is of

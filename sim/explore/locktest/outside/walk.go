@@ -114,6 +114,7 @@ func (w *walker) instruction(i ssa.Instruction) {
 	case *ssa.MapUpdate:
 		w.writes(i.Map, i.Pos(), i)
 		for _, v := range []ssa.Value{i.Key, i.Value} {
+			w.choosesChannel(v, i.Map, i)
 			w.keep(v, i.Map)
 		}
 	case *ssa.Send:
@@ -329,6 +330,7 @@ func (w *walker) store(i *ssa.Store) {
 	if w.level != outer {
 		w.writes(i.Addr, i.Pos(), i)
 	}
+	w.choosesChannel(i.Val, i.Addr, i)
 	from := w.node(i.Val, i)
 	if f, is := i.Addr.(*ssa.FieldAddr); is {
 		v := fieldOf(f.X.Type(), f.Field)
@@ -347,6 +349,42 @@ func (w *walker) store(i *ssa.Store) {
 	if leads(i.Val.Type()) {
 		w.unite(w.remembered(i.Val), w.remembered(i.Addr))
 	}
+}
+
+// choosesChannel notes that the lock's code puts a channel that all clients share where it may stay: which of several
+// such channels it is can't be seen, as none is a part of the program that would have a place of its own.
+func (w *walker) choosesChannel(v, into ssa.Value, by ssa.Instruction) {
+	if _, local := into.(*ssa.Alloc); local || w.level != late || !hasChannel(v.Type()) {
+		return
+	}
+	of := w.value(v)
+	if load, is := v.(*ssa.UnOp); is {
+		if g, is := load.X.(*ssa.Global); is { // what other variables may have is known of those
+			of = w.value(g)
+		}
+	}
+	w.listen(of, func(t thing) {
+		if t.shared != "" {
+			w.notes(w.at(by), "the variable "+t.shared, aChannel)
+		}
+	})
+}
+
+// hasChannel reports whether values of a type have a channel in them.
+func hasChannel(t types.Type) bool {
+	switch u := t.Underlying().(type) {
+	case *types.Chan:
+		return true
+	case *types.Array:
+		return hasChannel(u.Elem())
+	case *types.Struct:
+		for v := range u.Fields() {
+			if hasChannel(v.Type()) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func fieldOf(t types.Type, i int) *types.Var {
