@@ -198,9 +198,13 @@ func searched(args string) (string, error) {
 
 func codes() string {
 	var b strings.Builder
-	b.WriteString("| code | name | |\n| --- | --- | --- |\n")
+	b.WriteString("| code | name | | counts as |\n| --- | --- | --- | --- |\n")
 	for _, c := range trace.Codes {
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", c, c.Name(), c.Meaning())
+		counts := "reported"
+		if c.Failure() {
+			counts = "failure"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", c, c.Name(), c.Meaning(), counts)
 	}
 	return b.String()
 }
