@@ -37,7 +37,7 @@ var floors = []string{
 	"sim/explore/bounds sim/explore/spent sim/explore/orbit",
 	"sim/explore/instants",
 	"sim/explore/behaviour sim/explore/disk",
-	"sim/explore/driver sim/explore/certificate sim/explore/alike sim/explore/readings sim/explore/picture sim/explore/flight sim/explore/naming sim/explore/unfit sim/explore/madeup sim/explore/locktest/outside",
+	"sim/explore/driver sim/explore/certificate sim/explore/alike sim/explore/places sim/explore/readings sim/explore/picture sim/explore/flight sim/explore/naming sim/explore/unfit sim/explore/madeup sim/explore/locktest/outside",
 	"sim/explore/intern",
 	"sim/solo sim/verify sim/serve sim/bubble",
 	"sim sim/export sim/audit sim/adapter",

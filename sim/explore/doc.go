@@ -17,6 +17,7 @@
 //     function of its history, and a server's reply and next snapshot are a function of
 //     its snapshot and the command, so each is executed once and memoised.
 //   - alike compares values that code has made after two readings of a clock.
+//   - places tells situations in which code reads something that are much like others.
 //   - readings has the values of clocks, lives and draws that are tried, and those at which code changes its mind.
 //   - unfit has the errors of locks that a search can't follow.
 //   - driver runs one client's code outside of any world, on behalf of behaviour.

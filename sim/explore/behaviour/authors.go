@@ -2,7 +2,6 @@ package behaviour
 
 import (
 	"slices"
-	"strings"
 
 	"lockstep/sim/explore/intern"
 	"lockstep/sim/explore/readings"
@@ -35,16 +34,11 @@ func (f *finder) told(from uint32, v int64, path []edge) {
 }
 
 // texts lists what was told by a reply.
-func (f *finder) texts(seen Observation) (list []string) {
-	if seen.Kind == SawReply {
-		lines := strings.Split(*f.k.Replies.Value(uint32(seen.Value)), "\r\n")
-		for i, line := range lines {
-			if readings.Payload(lines, i) {
-				list = append(list, strings.TrimPrefix(line, ":"))
-			}
-		}
+func (f *finder) texts(seen Observation) []string {
+	if seen.Kind != SawReply {
+		return nil
 	}
-	return list
+	return readings.Payloads(*f.k.Replies.Value(uint32(seen.Value)))
 }
 
 // heard lists what a client was told in its cycle.

@@ -80,7 +80,7 @@ func (f *finder) probeDraws() {
 			all = append(all, f.candidate(from))
 		}
 	}
-	chosen, _ := each(all, func(c *candidate) string { return c.place })
+	chosen, _ := few(all, func(c *candidate) string { return c.place.Text })
 	probes, keeps := f.probes, f.keeps()
 	f.probes, f.loose = maxDrawn, true
 	for _, c := range chosen {

@@ -1,12 +1,11 @@
 package behaviour
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"lockstep/sim/explore/intern"
+	"lockstep/sim/explore/places"
 	"lockstep/sim/explore/readings"
 )
 
@@ -28,8 +27,9 @@ const (
 // passedTo chooses the questions on which commands with other numbers are tried.
 func (f *finder) passedTo() {
 	type question struct {
-		q           Question
-		place, text string
+		q     Question
+		place places.Place
+		text  string
 	}
 	all := map[string][]question{}
 	for n := uint32(1); n <= uint32(f.s.answers.Len()); n++ {
@@ -42,18 +42,14 @@ func (f *finder) passedTo() {
 		if !strings.Contains(shape, "#") {
 			continue
 		}
-		place := readings.Situation(nil, snap, f.k.tokens.At) + (*f.k.Replies.Value(e.Value.Reply))[:1]
+		place := places.Situation(nil, snap, f.k.tokens.At)
+		place.Text += (*f.k.Replies.Value(e.Value.Reply))[:1]
 		all[shape] = append(all[shape], question{e.Key, place, fmt.Sprintf("%d %q %#v", e.Key.Conn, args, snap)})
 	}
 	f.asks = map[string][]Question{}
 	for shape, list := range all {
-		slices.SortFunc(list, func(a, b question) int {
-			return cmp.Or(strings.Compare(a.place, b.place), strings.Compare(a.text, b.text))
-		})
-		for i, q := range list {
-			if (i < askedEach || list[i-askedEach].place != q.place) && len(f.asks[shape]) < askedShape {
-				f.asks[shape] = append(f.asks[shape], q.q)
-			}
+		for _, q := range places.Few(list, askedEach, func(q *question) string { return q.text }, func(q *question) *places.Place { return &q.place }) {
+			f.asks[shape] = append(f.asks[shape], q.q)
 		}
 	}
 }
@@ -68,8 +64,8 @@ func (f *finder) alikeAtServers(a, b uint32, by int64) bool {
 	defer func(was bool) { f.ages = was }(f.ages)
 	f.ages = false
 	shape, passed := readings.Shape(one, f.k.tokens.At), readings.PassedIn(one, two)
-	for _, q := range f.asks[shape] {
-		if f.passed--; f.passed < 0 {
+	for i, q := range f.asks[shape] {
+		if f.passed--; f.passed < 0 || i >= askedShape {
 			f.unasked[shape] = true
 			return true
 		}

@@ -1,13 +1,12 @@
 package behaviour
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"lockstep/sim/explore/intern"
+	"lockstep/sim/explore/places"
 	"lockstep/sim/explore/readings"
 	"lockstep/sim/process"
 )
@@ -20,11 +19,10 @@ const (
 	// maxProbes is the number of pieces of code that are run for probes. Beyond, places are
 	// left out, and counted.
 	maxProbes = 40_000
-	// placesEach is the number of histories that are probed of those in which a client has done
-	// the same, tokens and numbers aside, and of those in which it has seen the same besides.
+	// placesEach is the number of histories, or of situations of a server, that are probed of each kind: see package places.
 	placesEach = 2
 	// fewPlaces is the number of situations of a server that are probed for commands of a kind.
-	fewPlaces = 64
+	fewPlaces = 128
 	// fewThresholds is the number of thresholds that probes of a place may show.
 	fewThresholds = 12
 	// manyRuns is the number of pieces of code that show each threshold of a few, and most of one place.
@@ -36,8 +34,9 @@ const (
 // candidate is a history after which readings may be probed.
 type candidate struct {
 	from       uint32
-	place      string // what the client has done and seen, tokens and large numbers aside
-	roughly    string // the same, with texts left out that it was given
+	place      places.Place // what the client has done and seen in the cycle, the last first
+	roughly    string       // the same, with texts left out that it was given
+	lately     string       // the part of the place since three replies
 	everything string
 	state      string // the place, with an outline of what the lock had in its fields when the cycle began, large numbers aside
 	kept       string // the same, with all that it had there
@@ -46,7 +45,7 @@ type candidate struct {
 // probeClients probes the readings of clients, and the answers that tell how long a key lives.
 // Which histories are probed depends on what is in them alone, and not on the order in which
 // workers came to them. First are those of which something was done that others haven't done, then
-// those of which something was seen.
+// those of which something was seen, at last, or ever.
 func (f *finder) probeClients() {
 	var all []candidate
 	for from := range uint32(len(f.children)) {
@@ -55,9 +54,9 @@ func (f *finder) probeClients() {
 		}
 	}
 	f.found.Probed = len(all) > 0
-	first, rest := each(all, func(c *candidate) string { return c.roughly })
-	second, rest := each(rest, func(c *candidate) string { return c.place })
-	chosen := append(first, second...)
+	places.Tell(all, func(c *candidate) *places.Place { return &c.place })
+	chosen, rest := few(all, func(c *candidate) string { return c.roughly }, func(c *candidate) string { return c.lately },
+		func(c *candidate) string { return c.place.Text }, func(c *candidate) string { return c.place.States })
 	f.probeEach(chosen, f.probe)
 	f.probeMemories(chosen, rest)
 }
@@ -79,19 +78,9 @@ func (f *finder) probeEach(list []candidate, probe func(uint32, []measured)) {
 	}
 }
 
-// each parts the first few candidates of each place from the rest.
-func each(all []candidate, place func(*candidate) string) (first, rest []candidate) {
-	slices.SortFunc(all, func(a, b candidate) int {
-		return cmp.Or(strings.Compare(place(&a), place(&b)), strings.Compare(a.everything, b.everything))
-	})
-	for i, c := range all {
-		if i >= placesEach && place(&all[i-placesEach]) == place(&c) {
-			rest = append(rest, c)
-		} else {
-			first = append(first, c)
-		}
-	}
-	return first, rest
+// few takes the first few candidates of each kind, by one sense of it after another.
+func few(all []candidate, kinds ...func(*candidate) string) (chosen, rest []candidate) {
+	return places.Choose(all, placesEach, func(c *candidate) string { return c.everything }, kinds...)
 }
 
 // probePlace is probe for a place that changes its mind a few times. Of one that does so at each
@@ -197,7 +186,7 @@ func (f *finder) differs(from uint32, a, b measured, p *pair) bool {
 // followed adds to pairs the one that comes of another by an observation, if both clients can have made it.
 func (f *finder) followed(list []*pair, p *pair, x edge) []*pair {
 	one, ok := f.tryAfter(Transition{From: p.a, Thread: x.thread, Seen: x.seen})
-	two, fine := f.tryAfter(Transition{From: p.b, Thread: x.thread, Seen: x.seen})
+	two, fine := f.tryAfter(Transition{From: p.b, Thread: x.thread, Seen: f.echoed(x.seen, p.a, p.b)})
 	if ok && fine {
 		list = append(list, &pair{one.To, two.To, p, x})
 	}
@@ -246,6 +235,7 @@ func (f *finder) tryAfter(tr Transition) (Outcome, bool) {
 func (f *finder) candidate(at uint32) candidate {
 	c := candidate{from: at}
 	var place, roughly, all []byte // by hand, because it is asked for each history
+	lately, replies, tokens := 0, 0, &places.Tokens{At: f.k.tokens.At, Own: f.k.name(f.k.At(at).client)[0]}
 	for ; at != 0; at = f.k.At(at).parent {
 		h := f.k.At(at)
 		from := len(place)
@@ -255,8 +245,12 @@ func (f *finder) candidate(at uint32) candidate {
 		all = readings.Numbered(all, h.client)
 		if h.seen.Kind == SawReply {
 			text := *f.k.Replies.Value(uint32(h.seen.Value))
-			class, rough := readings.Class(text, f.k.tokens.At)
-			place, roughly, all = append(place, class...), append(roughly, rough...), append(all, text...)
+			class, rough := places.Class(text, tokens)
+			place, roughly, all = append(place, class.Text...), append(roughly, rough...), append(all, text...)
+			c.place.Values = append(c.place.Values, class.Values...)
+			if replies++; replies == 3 {
+				lately = len(place)
+			}
 		} else {
 			all = readings.Numbered(append(all, ' '), h.seen.Value)
 		}
@@ -270,15 +264,18 @@ func (f *finder) candidate(at uint32) candidate {
 		}
 		roughly = append(roughly, place[from:]...)
 		if h.kept != 0 && c.kept == "" {
-			c.state = readings.Masked(*f.k.fields.Value(h.fields), f.k.tokens.At)
+			c.state = places.Masked(*f.k.fields.Value(h.fields), f.k.tokens.At)
 			c.kept = fmt.Sprint(h.kept)
 		}
 		if h.BetweenCycles {
 			break
 		}
 	}
-	c.place, c.roughly, c.everything = string(place), string(roughly), string(all)
-	c.kept, c.state = c.kept+c.place, c.state+c.place
+	c.place.Text, c.roughly, c.everything = string(place), string(roughly), string(all)
+	if c.lately = c.place.Text; lately > 0 {
+		c.lately = c.place.Text[:lately]
+	}
+	c.kept, c.state = c.kept+c.place.Text, c.state+c.place.Text
 	return c
 }
 
@@ -287,34 +284,26 @@ func (f *finder) candidate(at uint32) candidate {
 func (f *finder) probeServers(groups map[string][]asked) error {
 	type question struct {
 		asked
-		kind, place, text string
+		place places.Place
+		text  string
 	}
-	var all []question
+	kinds := map[string][]question{}
 	for _, group := range groups {
 		q := group[0]
 		args := intern.Unpack(*f.k.commands.Value(q.q.Command))
 		snap := *f.s.Snapshot(q.q.Snapshot)
 		kind := fmt.Sprint(f.kindOf(q.q.Command), q.of)
-		all = append(all, question{q, kind, kind + readings.Situation(args, snap, f.k.tokens.At), fmt.Sprintf("%q %d %#v", args, q.q.Conn, snap)})
+		kinds[kind] = append(kinds[kind], question{q, places.Situation(args, snap, f.k.tokens.At), fmt.Sprintf("%q %d %#v", args, q.q.Conn, snap)})
 	}
-	slices.SortFunc(all, func(a, b question) int {
-		return cmp.Or(strings.Compare(a.place, b.place), strings.Compare(a.text, b.text))
-	})
-	places := 0 // of a kind
-	for i, c := range all {
-		switch {
-		case f.tired():
+	var all []question
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		chosen := places.Few(kinds[kind], placesEach, func(q *question) string { return q.text }, func(q *question) *places.Place { return &q.place })
+		f.found.Unprobed += max(0, len(chosen)-fewPlaces)
+		all = append(all, chosen[:min(len(chosen), fewPlaces)]...)
+	}
+	for _, c := range all {
+		if f.tired() {
 			return nil
-		case i == 0 || all[i-1].kind != c.kind:
-			places = 0
-		case all[i-1].place != c.place:
-			places++
-		case i >= placesEach && all[i-placesEach].place == c.place:
-			continue
-		}
-		if places >= fewPlaces {
-			f.found.Unprobed++
-			continue
 		}
 		origin, reach := int64(0), f.k.cfg.TTL.Milliseconds()*2
 		if c.of.kind == ofClock {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"lockstep/sim/explore/readings"
+	"lockstep/sim/explore/places"
 )
 
 // A reading may be kept in a field, or what the code made of it, and decide in a later cycle. Few of the histories
@@ -30,9 +30,7 @@ func (f *finder) probeMemories(probed, others []candidate) {
 	if !f.keeps() {
 		return
 	}
-	first, rest := each(others, func(c *candidate) string { return c.state })
-	second, _ := each(rest, func(c *candidate) string { return c.kept })
-	others = append(first, second...)
+	others, _ = few(others, func(c *candidate) string { return c.state }, func(c *candidate) string { return c.kept })
 	shallow, most := f.probes, maxRecalls
 	if f.k.memory.Closures {
 		most = maxCaptured
@@ -140,7 +138,7 @@ func (f *finder) oneOfEach(p *pair, probe measured) (list []edge) {
 	for _, x := range f.childrenOf(p) {
 		kind := fmt.Sprint(x.thread, " ", x.seen.Kind)
 		if x.seen.Kind == SawReply {
-			kind += readings.Masked(*f.k.Replies.Value(uint32(x.seen.Value)), f.k.tokens.At)
+			kind += places.Masked(*f.k.Replies.Value(uint32(x.seen.Value)), f.k.tokens.At)
 		}
 		for _, kind := range []string{kind, kind + ", later"} {
 			i, known := place[kind]

@@ -11,6 +11,7 @@ import (
 	"lockstep/sim/explore/driver"
 	"lockstep/sim/explore/intern"
 	"lockstep/sim/explore/naming"
+	"lockstep/sim/explore/places"
 	"lockstep/sim/explore/readings"
 	"lockstep/sim/explore/unfit"
 	"lockstep/sim/trace"
@@ -108,16 +109,16 @@ func (k *Clients) tellingOutcomes(first int) []uint32 {
 		e := k.Outcomes.Entries.At(id)
 		text := fmt.Appendf(nil, "%d %d %d ", kinds[e.Key.From], e.Key.Thread, e.Key.Seen.Kind)
 		if e.Key.Seen.Kind == SawReply {
-			text = append(text, readings.Masked(*k.Replies.Value(uint32(e.Key.Seen.Value)), k.tokens.At)...)
+			text = append(text, places.Masked(*k.Replies.Value(uint32(e.Key.Seen.Value)), k.tokens.At)...)
 		}
 		to := k.At(e.Value.To)
 		for i := range int(to.Count) {
 			p := to.plan(i)
-			text = fmt.Appendf(text, " %d %d %s", p.Kind, p.Mark, readings.Masked(*k.commands.Value(p.Command), k.tokens.At))
+			text = fmt.Appendf(text, " %d %d %s", p.Kind, p.Mark, places.Masked(*k.commands.Value(p.Command), k.tokens.At))
 		}
 		kind = number.Of(string(text))
 		if kinds[e.Value.To], came[e.Value.To] = kind, id; to.BetweenCycles { // it may have come another way
-			kinds[e.Value.To], came[e.Value.To] = number.Of(readings.Masked(*k.fields.Value(to.fields), k.tokens.At)), 0
+			kinds[e.Value.To], came[e.Value.To] = number.Of(places.Masked(*k.fields.Value(to.fields), k.tokens.At)), 0
 		}
 		return kind
 	}, func(id uint32) uint32 { return came[k.Outcomes.Entries.At(id).Key.From] })
@@ -143,7 +144,7 @@ func (s *Servers) tellingAnswers(first int) []uint32 {
 	return readings.FewOfEach(ids, first, func(id uint32) uint32 {
 		q := s.answers.Entries.At(id).Key
 		args := intern.Unpack(*s.commands.Value(q.Command)) // a script's digest is the second
-		return number.Of(strings.Join(args[:min(2, len(args))], " ") + readings.Situation(args, *s.Snapshot(q.Snapshot), s.clients.tokens.At))
+		return number.Of(strings.Join(args[:min(2, len(args))], " ") + places.Situation(args, *s.Snapshot(q.Snapshot), s.clients.tokens.At).Text)
 	}, func(uint32) uint32 { return 0 })
 }
 

@@ -55,6 +55,26 @@ func (f *finder) storesIn(from uint32, after measured, p *pair) {
 	}
 }
 
+// echoed returns what a client observes in the history b where it observes seen in a, if it has sent another number
+// there: what it reads back is what it has sent. Replies in which numbers become longer are left as they are.
+func (f *finder) echoed(seen Observation, a, b uint32) Observation {
+	if seen.Kind != SawReply {
+		return seen
+	}
+	var sent alike.Echoes
+	for ; a != b && a != 0 && b != 0; a, b = f.k.At(a).parent, f.k.At(b).parent {
+		one, two := f.sends(a), f.sends(b)
+		for i := range min(len(one), len(two)) {
+			sent.Sent(one[i], two[i])
+		}
+	}
+	text := *f.k.Replies.Value(uint32(seen.Value))
+	if other := sent.In(text); other != text && len(other) == len(text) {
+		seen.Value = int64(f.k.Replies.ID(other))
+	}
+	return seen
+}
+
 // measures reports whether a number in the reply to a command of a kind may be a reading.
 func (f *finder) measures(kind string, v int64) bool {
 	return f.lives[kind] || f.tells[kind] || f.k.storesSpans && v >= 0 && v <= readings.MaxStored

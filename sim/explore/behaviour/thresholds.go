@@ -297,7 +297,7 @@ func (f *finder) alikeReports(from uint32, a, b measured, p *pair) bool {
 	x, y := Transition{From: from, Thread: a.thread, Seen: a.seen}, Transition{From: from, Thread: b.thread, Seen: b.seen}
 	if p.parent != nil {
 		x = Transition{From: p.parent.a, Thread: p.edge.thread, Seen: p.edge.seen}
-		y = Transition{From: p.parent.b, Thread: p.edge.thread, Seen: p.edge.seen}
+		y = Transition{From: p.parent.b, Thread: p.edge.thread, Seen: f.echoed(p.edge.seen, p.parent.a, p.parent.b)}
 	}
 	one, _ := f.k.Outcomes.Get(x)
 	two, _ := f.k.Outcomes.Get(y)
@@ -457,7 +457,7 @@ func (f *finder) walk(from uint32, m measured, a, b int64, path []edge) (at [2]u
 			return at, true, nil
 		}
 		before, thread = at, path[step].thread
-		seen[0], seen[1] = path[step].seen, path[step].seen
+		seen[0], seen[1] = path[step].seen, f.echoed(path[step].seen, at[0], at[1])
 	}
 }
 

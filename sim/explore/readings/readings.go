@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"lockstep/sim/redis"
 	"lockstep/sim/trace"
 )
 
@@ -194,75 +193,6 @@ func Numbered[N ~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~ui
 // the clock was read.
 const Beginning = time.Hour
 
-// LongText is the length from which on a text is not told from others: it is a token of somebody's
-// own, or has one, and no two are alike.
-const LongText = 20
-
-// Situation describes a question without tokens, large numbers, and how long keys live: a script may
-// decide by a life, or by the time, only in some of them.
-func Situation(args []string, snap redis.Snapshot, tokenAt func(string) int) string {
-	var b strings.Builder
-	add := func(text string) {
-		masked := Masked(text, tokenAt)
-		if len(masked) > LongText && !strings.Contains(masked, "?") {
-			masked = "..."
-		}
-		fmt.Fprintf(&b, " %q", masked)
-	}
-	for _, word := range args[min(2, len(args)):] {
-		add(word)
-	}
-	for _, key := range snap.Keys {
-		add(key.Name)
-		add(key.Value)
-		fmt.Fprintf(&b, " %d %t", key.Type, key.Left == redis.Immortal)
-	}
-	return b.String()
-}
-
-// Masked is a text with a mark in place of each token, and of each number of more than three digits:
-// a stamp, a span, and not a generation or a count by which code may go another way.
-// tokenAt returns the length of the token with which a text begins, or 0.
-func Masked(text string, tokenAt func(string) int) string {
-	var b strings.Builder
-	for at := 0; at < len(text); {
-		end := at
-		for end < len(text) && text[end] >= '0' && text[end] <= '9' {
-			end++
-		}
-		switch token := tokenAt(text[end:]); {
-		case end-at > 3:
-			b.WriteByte('#')
-		case end > at:
-			b.WriteString(text[at:end])
-		case token > 0:
-			b.WriteByte('?')
-			end += token
-		default:
-			b.WriteByte(text[at])
-			end++
-		}
-		at = end
-	}
-	return b.String()
-}
-
-// Class is a reply without tokens and, if it is no single integer, large numbers; and roughly, what
-// is no short answer counts by its first character.
-func Class(text string, tokenAt func(string) int) (class, roughly string) {
-	roughly = text
-	if strings.HasPrefix(text, "$") && !strings.HasPrefix(text, "$-") || len(text) > 8 {
-		roughly = text[:1]
-	}
-	if strings.HasPrefix(text, ":") && len(text) <= 8 {
-		return text, roughly
-	}
-	if text = Masked(text, tokenAt); len(text) > LongText {
-		return text[:1], roughly
-	}
-	return text, roughly
-}
-
 // MaxStored is the longest span in a reply that is taken for one, in milliseconds. Stamps are
 // no spans: those who find them compare them with a clock of their own, so the thresholds of that
 // clock are theirs. So a number that has followed true time is none that was stored.
@@ -295,6 +225,17 @@ func Numbers(text string, tokenAt func(string) int) (list []Number) {
 // Payload reports whether a line of a reply is an integer or a bulk string, and not a length.
 func Payload(lines []string, i int) bool {
 	return strings.HasPrefix(lines[i], ":") || i > 0 && strings.HasPrefix(lines[i-1], "$")
+}
+
+// Payloads lists the integers and the bulk strings of a reply.
+func Payloads(reply string) (list []string) {
+	lines := strings.Split(reply, "\r\n")
+	for i, line := range lines {
+		if Payload(lines, i) {
+			list = append(list, strings.TrimPrefix(line, ":"))
+		}
+	}
+	return list
 }
 
 // With returns a reply with another text in place of a number in one of its lines.

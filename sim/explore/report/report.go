@@ -215,7 +215,7 @@ func instants(b *explore.Bounds) string {
 		"- a hundred TTLs have passed since somebody read a monotonic clock;\n" +
 		"- a hundred TTLs, or a TTL and two seconds, have passed since somebody read true time, unless it was seen when a stamp falls due.\n" +
 		"To find the values at which the code does something else, each place of it that reads a clock or a life was run with other readings: " + probed + ". " +
-		"That was done for two of the histories that lead to the place, and what followed was compared for up to 40 histories" + memory(b) + ".\n" +
+		"That was done for two histories of each kind that lead to the place, which differ in what the code was told, great numbers aside, and what followed was compared for up to 40 histories" + memory(b) + ".\n" +
 		"Not in it: code that does something else at further values, or that changes and changes back between two that were tried; and instants that are several of the spans above before another.\n" +
 		"If a clock that shows true time is read, nothing is decided unless short schedules that begin at 21 other times of the day and the year go the same way"
 	if b.Cycles == explore.Any {

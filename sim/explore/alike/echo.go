@@ -1,0 +1,27 @@
+package alike
+
+import "strings"
+
+// Echoes are parts of texts that were sent otherwise after another reading, and so are to be answered otherwise where
+// they come back.
+type Echoes struct{ pairs []string }
+
+// echoed is the length from which on a number alone is taken for the same one where it comes back, whatever is around it.
+const echoed = 4
+
+// Sent notes two texts that were sent in each other's place: the whole of them, and each number in which they differ.
+func (e *Echoes) Sent(x, y string) {
+	if x == y || x == "" {
+		return
+	}
+	e.pairs = append(e.pairs, x, y)
+	a, b := integers.FindAllString(x, -1), integers.FindAllString(y, -1)
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] && a[i] != x && len(a[i]) >= echoed {
+			e.pairs = append(e.pairs, a[i], b[i])
+		}
+	}
+}
+
+// In returns a text with what was sent after the other reading in place of what was sent after the one.
+func (e *Echoes) In(text string) string { return strings.NewReplacer(e.pairs...).Replace(text) }
