@@ -476,6 +476,9 @@ func conclude(ctx context.Context, m *space.Model, r *Result, found space.Codes,
 	}
 	for seed := range uint64(samples) {
 		if err := agree.Bounded(m, w, seed); err != nil && !unfit.IsUnlearned(err) {
+			if keeps := m.Elsewhere(context.WithoutCancel(ctx)); errors.Is(keeps, unfit.ErrKeepsReadings) {
+				return keeps // a search that is cut off hasn't come to that
+			}
 			return err
 		}
 	}

@@ -53,3 +53,35 @@ func TestSessionsEnd(t *testing.T) {
 		})
 	}
 }
+
+// TestKeepsReadingsWhereCut: a lock that keeps a reading in a field, in a search that is cut off before it notices: the
+// engine, whose clocks go on, isn't said to disagree.
+func TestKeepsReadingsWhereCut(t *testing.T) {
+	s := custom("breaker", "after an error it asks nobody for 5 s, and takes the lock", steps{
+		acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
+			if now := l.Clock.Monotonic(); now < l.until {
+				return &strategies.Lease{Token: "open", Deadline: now + time.Second}, nil
+			}
+			lease, err := take(ctx, l)
+			if err != nil && !refused(err) {
+				l.until = l.Clock.Monotonic() + 5*time.Second
+			}
+			return lease, err
+		}})
+	b := explore.Defaults(s.strategy)
+	b.Clients, b.Cycles, b.TTL, b.Remembers, b.Codes = 3, 3, 3*time.Second, false, trace.Verdict{trace.DG}
+	b.Faults = explore.Budget{explore.HoldRequest: 1}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r, err := explore.Run(ctx, b, explore.Options{Progress: func(p explore.Progress) {
+		if p.States > 100_000 {
+			cancel()
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Complete {
+		t.Error("it was complete")
+	}
+}
