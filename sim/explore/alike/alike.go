@@ -73,6 +73,16 @@ func flags(n, m, by int64) bool {
 	return max(n, -n, m, -m) <= 2 && m-n != by && n-m != by
 }
 
+// Mix reports whether two commands that are alike differ in numbers within a text with more.
+func Mix(one, two []string) bool {
+	for i, text := range one {
+		if _, err := strconv.ParseInt(text, 10, 64); err != nil && text != two[i] {
+			return true
+		}
+	}
+	return false
+}
+
 // Telling is how a command tells how long a key still lives, if at all.
 type Telling uint8
 

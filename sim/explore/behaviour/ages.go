@@ -16,7 +16,7 @@ const maxGuesses = 12
 
 // guesses lists the readings of true time at which code is likely to change its mind, each before the
 // one below it: to try both is enough if that is where it does.
-func (f *finder) guesses(from uint32, m measured, path []edge) (list []int64) {
+func (f *finder) guesses(from uint32, m measured, path []step) (list []int64) {
 	if m.seen.Kind != SawWall {
 		return nil
 	}
@@ -77,7 +77,7 @@ const apart = 1009
 // seconds alone. Below it, code does what it does after the reading lo. The age is how long after the
 // reading the later one is the first that makes a difference, or 0 if there is none; of code that
 // counts in seconds, how long after the beginning of the reading's.
-func (f *finder) age(from uint32, m measured, lo, v int64, path []edge) (age int64, seconds bool) {
+func (f *finder) age(from uint32, m measured, lo, v int64, path []step) (age int64, seconds bool) {
 	if m.seen.Kind != SawWall {
 		return 0, false
 	}
@@ -111,7 +111,7 @@ const secondsApart = 7
 // ageInSeconds is the age for code that counts in seconds: how long after the beginning of the last
 // second before a threshold v the reading at an index of the path is the first that makes a
 // difference, or 0 if that is in the middle of a second.
-func (f *finder) ageInSeconds(from uint32, m measured, v int64, path []edge, at int) int64 {
+func (f *finder) ageInSeconds(from uint32, m measured, v int64, path []step, at int) int64 {
 	begin := v - Second
 	late := func(reading int64) bool {
 		path[at].seen.Value = reading
@@ -141,7 +141,7 @@ func (f *finder) ageInSeconds(from uint32, m measured, v int64, path []edge, at 
 }
 
 // isSame is same for code that may fail: then it isn't.
-func (f *finder) isSame(from uint32, m measured, a, b int64, path []edge) bool {
+func (f *finder) isSame(from uint32, m measured, a, b int64, path []step) bool {
 	same, err := f.same(from, m, a, b, path)
 	return same && err == nil
 }

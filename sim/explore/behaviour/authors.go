@@ -12,7 +12,7 @@ import (
 const maxTold = 8
 
 // told keeps a threshold of a reading, if it is known who wrote all that the code has seen.
-func (f *finder) told(from uint32, v int64, path []edge) {
+func (f *finder) told(from uint32, v int64, path []step) {
 	since, texts, others := f.readBefore(from), f.heard(from), false
 	for _, e := range path {
 		texts = append(texts, f.texts(e.seen)...)

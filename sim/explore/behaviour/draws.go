@@ -23,9 +23,8 @@ type drawing struct {
 // client. Two sleeps are the same step, and so are commands that differ in whole numbers
 // alone, such as a TTL: there, the greatest and the least make the difference. Where the next
 // step is neither, what the number decides comes later, and all numbers of a range that has
-// no more than [readings.Samples] are chosen between. Of a range of
-// whole milliseconds they are whole milliseconds, as the search counts time in these. It
-// fails as [Clients.After] does.
+// no more than [readings.Samples] are chosen between. Of a range of whole milliseconds they are
+// whole milliseconds, as the search counts time in these. It fails as [Clients.After] does.
 func (k *Clients) Draws(history uint32, thread int) ([]int64, error) {
 	at := drawing{history, uint8(thread)}
 	if known, is := k.draws.Get(at); is {
@@ -35,9 +34,7 @@ func (k *Clients) Draws(history uint32, thread int) ([]int64, error) {
 	count, unit := readings.Unit(below)
 	numbers := []int64{0}
 	for _, n := range []int64{below / unit / 2, count - 1} {
-		if !slices.Contains(numbers, n*unit) {
-			numbers = append(numbers, n*unit)
-		}
+		add(&numbers, n*unit)
 	}
 	seen := map[string]bool{}
 	for i, n := range append(slices.Clone(numbers), readings.Sampled(count, unit)...) {
@@ -53,8 +50,8 @@ func (k *Clients) Draws(history uint32, thread int) ([]int64, error) {
 		seen[step] = true
 	}
 	for _, d := range k.drawn {
-		if d.Below == below && !slices.Contains(numbers, d.Number) {
-			numbers = append(numbers, d.Number)
+		if d.Below == below {
+			add(&numbers, d.Number)
 		}
 	}
 	k.draws.Put(at, numbers)

@@ -126,13 +126,11 @@ func (f *finder) probesOf(from uint32, group []measured) (origin int64, list []i
 		spans = readings.InSeconds(spans, reach)
 	}
 	for _, span := range spans {
-		v := origin + span
-		if v > reach || slices.ContainsFunc(group, func(m measured) bool { return m.value == v }) {
-			continue
-		}
-		list = append(list, v)
+		list = append(list, origin+span)
 	}
-	return origin, list
+	return origin, slices.DeleteFunc(list, func(v int64) bool {
+		return v > reach || slices.ContainsFunc(group, func(m measured) bool { return m.value == v })
+	})
 }
 
 // compareProbe is compare for a reading that no schedule has had. Client code that fails there
@@ -183,12 +181,18 @@ func (f *finder) differs(from uint32, a, b measured, p *pair) bool {
 	return true
 }
 
-// followed adds to pairs the one that comes of another by an observation, if both clients can have made it.
+// followed adds to pairs those that come of another by an observation, if both clients can have made it, or one of
+// them its echo.
 func (f *finder) followed(list []*pair, p *pair, x edge) []*pair {
 	one, ok := f.tryAfter(Transition{From: p.a, Thread: x.thread, Seen: x.seen})
-	two, fine := f.tryAfter(Transition{From: p.b, Thread: x.thread, Seen: f.echoed(x.seen, p.a, p.b)})
-	if ok && fine {
-		list = append(list, &pair{one.To, two.To, p, x})
+	for _, s := range []step{{edge: x}, {x, true}} {
+		seen := f.inSecond(s, p.a, p.b)
+		if !ok || s.echoes && seen == x.seen {
+			break
+		}
+		if two, fine := f.tryAfter(Transition{From: p.b, Thread: x.thread, Seen: seen}); fine {
+			list = append(list, &pair{one.To, two.To, p, s})
+		}
 	}
 	return list
 }

@@ -239,7 +239,21 @@ func (f *finder) kindOf(command uint32) string {
 type pair struct {
 	a, b   uint32
 	parent *pair
-	edge   edge // from the parent's first history
+	step   // from the parent
+}
+
+// step is an edge from a first history, and what was observed in the second is the same, or, if it echoes, an echo.
+type step struct {
+	edge
+	echoes bool
+}
+
+// inSecond is what was observed on a step from the second of two histories.
+func (f *finder) inSecond(s step, a, b uint32) Observation {
+	if s.echoes {
+		return f.echoed(s.seen, a, b)
+	}
+	return s.seen
 }
 
 // compare looks for the first differences between the doings after two observations, and for
@@ -269,7 +283,7 @@ func (f *finder) compare(from uint32, a, b measured) error {
 		for _, x := range f.children[p.a] {
 			for _, y := range f.children[p.b] {
 				if x.thread == y.thread && x.seen == y.seen {
-					queue = append(queue, &pair{x.to, y.to, p, x})
+					queue = append(queue, &pair{x.to, y.to, p, step{edge: x}})
 				}
 			}
 		}
@@ -283,21 +297,21 @@ func (f *finder) inSeconds(from uint32, m measured) bool {
 	return m.seen.Kind == SawReply && alike.ToldBy(f.kindOf(f.asked(from, m.thread))) == alike.ToldSeconds
 }
 
-// path lists the edges by which a pair was reached.
-func (p *pair) path() (edges []edge) {
+// path lists the steps by which a pair was reached.
+func (p *pair) path() (steps []step) {
 	for ; p.parent != nil; p = p.parent {
-		edges = append(edges, p.edge)
+		steps = append(steps, p.step)
 	}
-	slices.Reverse(edges)
-	return edges
+	slices.Reverse(steps)
+	return steps
 }
 
 // alikeReports compares what was reported on the last step to a pair.
 func (f *finder) alikeReports(from uint32, a, b measured, p *pair) bool {
 	x, y := Transition{From: from, Thread: a.thread, Seen: a.seen}, Transition{From: from, Thread: b.thread, Seen: b.seen}
 	if p.parent != nil {
-		x = Transition{From: p.parent.a, Thread: p.edge.thread, Seen: p.edge.seen}
-		y = Transition{From: p.parent.b, Thread: p.edge.thread, Seen: f.echoed(p.edge.seen, p.parent.a, p.parent.b)}
+		x = Transition{From: p.parent.a, Thread: p.thread, Seen: p.seen}
+		y = Transition{From: p.parent.b, Thread: p.thread, Seen: f.inSecond(p.step, p.parent.a, p.parent.b)}
 	}
 	one, _ := f.k.Outcomes.Get(x)
 	two, _ := f.k.Outcomes.Get(y)
@@ -349,16 +363,14 @@ func (f *finder) bisect(from uint32, a, b measured, p *pair) error {
 
 // keep adds a threshold to those that were found, up to which code does what it does after the reading
 // lo, by the path that follows.
-func (f *finder) keep(from uint32, a measured, lo, v int64, path []edge) {
+func (f *finder) keep(from uint32, a measured, lo, v int64, path []step) {
 	t := f.found
 	h := f.k.At(from)
 	if a.seen.Kind == SawDraw {
 		below := h.Threads[a.thread].Below
 		for _, v := range []int64{v - 1, v} {
 			seen, _ := a.with(v)
-			if d := (readings.Draw{Below: below, Number: seen.Value}); !slices.Contains(t.Drawn, d) {
-				t.Drawn = append(t.Drawn, d)
-			}
+			add(&t.Drawn, readings.Draw{Below: below, Number: seen.Value})
 		}
 		return
 	}
@@ -369,31 +381,33 @@ func (f *finder) keep(from uint32, a measured, lo, v int64, path []edge) {
 			if seconds {
 				list = &t.Seconds
 			}
-			if !slices.Contains(*list, age) {
-				*list = append(*list, age)
-			}
+			add(list, age)
 			break
 		}
-		if f.told(from, v, path); !slices.Contains(t.Wall, v) {
-			t.Wall = append(t.Wall, v)
-			for _, r := range f.readBefore(from) {
-				if !slices.Contains(f.spans, v-r) {
-					f.spans = append(f.spans, v-r)
-				}
-			}
+		if f.told(from, v, path); slices.Contains(t.Wall, v) {
+			break
+		}
+		t.Wall = append(t.Wall, v)
+		for _, r := range f.readBefore(from) {
+			add(&f.spans, v-r)
 		}
 	case SawReply:
 		if f.tells[f.kindOf(f.asked(from, a.thread))] {
-			if v = readings.SinceStart(v); !slices.Contains(t.Server, v) {
-				t.Server = append(t.Server, v)
-			}
-		} else if list := f.spansOf(f.kindOf(f.asked(from, a.thread))); !slices.Contains(*list, v) {
-			*list = append(*list, v)
+			add(&t.Server, readings.SinceStart(v))
+		} else {
+			add(f.spansOf(f.kindOf(f.asked(from, a.thread))), v)
 		}
 	default:
 		if !slices.ContainsFunc(t.Mono, func(o Reading) bool { return o.At == r.At && o.Last == r.Last && o.Nth == r.Nth }) {
 			t.Mono = append(t.Mono, r)
 		}
+	}
+}
+
+// add adds a value to a list that doesn't have it.
+func add[T comparable](list *[]T, v T) {
+	if !slices.Contains(*list, v) {
+		*list = append(*list, v)
 	}
 }
 
@@ -415,34 +429,25 @@ func (f *finder) rounds(from uint32, m measured, p *pair) error {
 
 // mixes reports whether two commands that are alike differ in numbers within a text.
 func (f *finder) mixes(a, b uint32) bool {
-	if a == b {
-		return false
-	}
-	others := intern.Unpack(*f.k.commands.Value(b))
-	for i, text := range intern.Unpack(*f.k.commands.Value(a)) {
-		if _, err := strconv.ParseInt(text, 10, 64); err != nil && text != others[i] {
-			return true
-		}
-	}
-	return false
+	return a != b && alike.Mix(intern.Unpack(*f.k.commands.Value(a)), intern.Unpack(*f.k.commands.Value(b)))
 }
 
 // same reports whether a client does the same after two values of an observation and the rest
 // of a path.
-func (f *finder) same(from uint32, m measured, a, b int64, path []edge) (bool, error) {
+func (f *finder) same(from uint32, m measured, a, b int64, path []step) (bool, error) {
 	_, same, err := f.walk(from, m, a, b, path)
 	return same, err
 }
 
 // walk goes along a path after two values of an observation, as long as a client does the same,
 // and reports where it has come to and whether that is so.
-func (f *finder) walk(from uint32, m measured, a, b int64, path []edge) (at [2]uint32, same bool, err error) {
+func (f *finder) walk(from uint32, m measured, a, b int64, path []step) (at [2]uint32, same bool, err error) {
 	before := [2]uint32{from, from}
 	seen := [2]Observation{}
 	seen[0], _ = m.with(a)
 	seen[1], _ = m.with(b)
 	thread := m.thread
-	for step := 0; ; step++ {
+	for n := 0; ; n++ {
 		var outs [2]Outcome
 		for i := range outs {
 			if outs[i], err = f.k.After(Transition{From: before[i], Thread: thread, Seen: seen[i]}); err != nil {
@@ -453,11 +458,11 @@ func (f *finder) walk(from uint32, m measured, a, b int64, path []edge) (at [2]u
 		if !f.alike(at[0], at[1], b-a) || !f.sameReports(outs[0], outs[1], b-a) {
 			return at, false, nil
 		}
-		if step == len(path) || at[0] == at[1] {
+		if n == len(path) || at[0] == at[1] {
 			return at, true, nil
 		}
-		before, thread = at, path[step].thread
-		seen[0], seen[1] = path[step].seen, f.echoed(path[step].seen, at[0], at[1])
+		before, thread = at, path[n].thread
+		seen[0], seen[1] = path[n].seen, f.inSecond(path[n], at[0], at[1])
 	}
 }
 
@@ -638,9 +643,7 @@ func (f *finder) bisectServer(q, last Question, of aspect, a, b int64) error {
 		if to.Effect = from.Effect.Apart(to.Effect); f.ages && f.alikeAnswers(from, to, hi-lo) {
 			list = &f.found.Longer
 		}
-		if !slices.Contains(*list, hi) {
-			*list = append(*list, hi)
-		}
+		add(list, hi)
 		lo = hi
 	}
 	return nil

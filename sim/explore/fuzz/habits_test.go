@@ -15,7 +15,7 @@ import (
 // collection is the collection of locks as outsiders write them. Each says what is wrong with
 // it, or that nothing is.
 func collection() (all []*subject) {
-	for _, some := range [][]*subject{waits, stamps, names, tokens, memories, chances, widths, commands, windows, listeners} {
+	for _, some := range [][]*subject{waits, stamps, names, tokens, memories, chances, widths, commands, windows, staged, listeners} {
 		all = append(all, some...)
 	}
 	return all

@@ -252,6 +252,12 @@ var examples = []example{
 	{lock: "eval-ro", code: trace.DG, moves: "A:5,B:7,A:2", today: finds},
 	{lock: "scan", code: trace.DG, moves: "A:3,B:7,A:4", today: refuses},
 	{lock: "cached-lease-kept", code: trace.SW, moves: "B:11,:14s,A:16", today: finds}, // and the engine is wrong: A has the later grant
+	{lock: "stages-in-a-key", code: trace.DG, moves: "A:7,:5s,B:9,A:4", today: finds},
+	{lock: "stages-in-numbers", code: trace.DG, moves: "A:7,:5s,B:11,A:6", today: finds},
+	{lock: "stages-by-argument", code: trace.DG, moves: "A:5,:5s,A:1,B:10,A:10,B:8", today: finds},
+	{lock: "stages-in-json", code: trace.DG, moves: "A:4,:5s,B:18,A:8", today: finds},
+	{lock: "reserved", code: trace.DG, moves: "A:7,:5s,B:11", today: finds},
+	{lock: "two-stamps", code: trace.DG, moves: "A:6,:5s,B:15", today: finds},
 	{lock: "same-end-takes-over", code: trace.DG, moves: "A:5,B:12", today: gaveUp, alter: func(s *setting) { s.seed = 27 }},
 	{lock: "last-digit-alone", code: trace.FR, moves: "A:8,:13s,B:5,A:5", today: gaveUp, alter: func(s *setting) { s.seed = 27 }},
 	{lock: "once-had-atomic", code: trace.DG, moves: "A:16,B:5,A:2", today: finds},
