@@ -9,16 +9,20 @@ type Echoes struct{ pairs []string }
 // echoed is the length from which on a number alone is taken for the same one where it comes back, whatever is around it.
 const echoed = 4
 
-// Sent notes two texts that were sent in each other's place: the whole of them, and each number in which they differ.
-func (e *Echoes) Sent(x, y string) {
-	if x == y || x == "" {
-		return
-	}
-	e.pairs = append(e.pairs, x, y)
-	a, b := integers.FindAllString(x, -1), integers.FindAllString(y, -1)
-	for i := range min(len(a), len(b)) {
-		if a[i] != b[i] && a[i] != x && len(a[i]) >= echoed {
-			e.pairs = append(e.pairs, a[i], b[i])
+// Sent notes the words of two commands that were sent in each other's place: the whole of each word, and each number in
+// which they differ.
+func (e *Echoes) Sent(one, two []string) {
+	for i := range min(len(one), len(two)) {
+		x, y := one[i], two[i]
+		if x == y || x == "" {
+			continue
+		}
+		e.pairs = append(e.pairs, x, y)
+		a, b := integers.FindAllString(x, -1), integers.FindAllString(y, -1)
+		for n := range min(len(a), len(b)) {
+			if a[n] != b[n] && a[n] != x && len(a[n]) >= echoed {
+				e.pairs = append(e.pairs, a[n], b[n])
+			}
 		}
 	}
 }

@@ -11,10 +11,9 @@ import (
 	"lockstep/sim/redis"
 )
 
-// A reading may be stored: a script writes down how long a record still lives, or a client for how
-// long it has waited, and whoever finds the number later decides by it. Its reply is no reading,
-// and differs in nothing else from a token's. So as soon as some number was seen to be stored that
-// has followed a reading, the numbers in all replies are taken for spans.
+// A reading may be stored: a script writes down how long a record still lives, or a client for how long it has waited, and
+// whoever finds the number later decides by it. Its reply is no reading, and differs in nothing else from a token's. So as soon
+// as some number was seen to be stored that has followed a reading, the numbers in all replies are taken for spans.
 
 // stores keeps in mind whether a text has a number that is another after another reading.
 func (f *finder) stores(text, after string) {
@@ -55,17 +54,18 @@ func (f *finder) storesIn(from uint32, after measured, p *pair) {
 	}
 }
 
-// echoed returns what a client observes in the history b where it observes seen in a, if it has sent another number
-// there: what it reads back is what it has sent. Replies in which numbers become longer are left as they are.
+// echoed returns what a client observes in the history b where it observes seen in a, if what it reads is what it has sent,
+// which was another number there: not of a command that was refused, and if numbers become no longer.
 func (f *finder) echoed(seen Observation, a, b uint32) Observation {
 	if seen.Kind != SawReply {
 		return seen
 	}
 	var sent alike.Echoes
 	for ; a != b && a != 0 && b != 0; a, b = f.k.At(a).parent, f.k.At(b).parent {
-		one, two := f.sends(a), f.sends(b)
-		for i := range min(len(one), len(two)) {
-			sent.Sent(one[i], two[i])
+		h := f.k.At(a)
+		one, two := f.asked(h.parent, h.thread), f.asked(f.k.At(b).parent, h.thread)
+		if h.seen.Kind == SawReply && one != two && one != 0 && two != 0 && !readings.Refuses(*f.k.Replies.Value(uint32(h.seen.Value))) {
+			sent.Sent(intern.Unpack(*f.k.commands.Value(one)), intern.Unpack(*f.k.commands.Value(two)))
 		}
 	}
 	text := *f.k.Replies.Value(uint32(seen.Value))

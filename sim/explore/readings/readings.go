@@ -222,6 +222,12 @@ func Numbers(text string, tokenAt func(string) int) (list []Number) {
 	return list
 }
 
+// Refuses reports whether a reply says that a command has changed nothing, as far as that can be seen: it is 0, nothing or
+// an error.
+func Refuses(reply string) bool {
+	return strings.HasPrefix(reply, ":0") || strings.HasPrefix(reply, "$-1") || strings.HasPrefix(reply, "*-1") || strings.HasPrefix(reply, "_") || strings.HasPrefix(reply, "-")
+}
+
 // Payload reports whether a line of a reply is an integer or a bulk string, and not a length.
 func Payload(lines []string, i int) bool {
 	return strings.HasPrefix(lines[i], ":") || i > 0 && strings.HasPrefix(lines[i-1], "$")
