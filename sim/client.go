@@ -116,6 +116,15 @@ func (c *conn) Reset() {
 	c.ended = false
 }
 
+// Renew implements process.Line. The old line keeps its requests, which arrive, and is one that its client has closed.
+func (c *conn) Renew() process.Line {
+	line, gone := host{c.world}.Dial(c.Conn), *c.Conn
+	gone.Closed = true
+	c.Conn, c.reader = &gone, nil
+	c.HangUp()
+	return line
+}
+
 // Exchange implements process.Line: the server answers on the spot.
 func (c *conn) Exchange(args []string) []byte {
 	n := c.node()

@@ -125,7 +125,7 @@ func (w *World) enableEndThread(f fault.EndThread) (effect, error) {
 	return func() error {
 		for _, t := range c.threads[1:] {
 			if !t.Over {
-				t.Kill()
+				t.End()
 				w.emitOf(c, trace.Event{Kind: trace.KindThreadEnd, Thread: t.Index})
 			}
 		}

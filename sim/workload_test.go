@@ -340,6 +340,24 @@ func TestCheckGoesByTheRenewal(t *testing.T) {
 	}
 }
 
+// TestEndedThreadTakesItsReplyAlong: a thread ends that waits for a reply, and its client's next commands don't get that
+// for their own: a refused A had the lock.
+func TestEndedThreadTakesItsReplyAlong(t *testing.T) {
+	const text = "lockstep1,watchdog,test,seed=1,key=lock,ttl=1s,timeout=3s,latency=1ms,retry=1/200ms/0s,workload=counter,resource=plain,cold=false,replicas=0,lag=0s," +
+		"A=2/500ms/0s/0s/1/false/false/false/false/false,B=1/5s/0s/0s/1/false/false/false/false/false,n1=none/0s,--,A:12,end-thread/A,A:8,B:2,A+B:16,aftermath"
+	s, err := ParseSchedule(text, catalogue)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, s.Config)
+	if err := w.Play(s.Moves, nil); err != nil {
+		t.Fatal(err)
+	}
+	if v := w.Verdict(); slices.Contains(v, trace.DG) || slices.Contains(v, trace.OV) {
+		t.Errorf("%s\n%s", v, strings.Join(story(w), "\n"))
+	}
+}
+
 // TestCachesReplay: under every strategy, whatever goes wrong, a run of a cache
 // plays again from its schedule, and its state is a fold over its events.
 func TestCachesReplay(t *testing.T) {

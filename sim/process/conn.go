@@ -32,6 +32,7 @@ type Conn struct {
 	rest    []byte // of a reply that did not fit into the reader's buffer
 	greeted bool   // the handshake is over: see Client.connected
 
+	by             *Thread       // sent the last command
 	wait           time.Duration // of the next Read: see Op.Wait
 	usedAt         reflect.Value // go-redis's reading of the machine's clock: see Client.connected
 	pops           bool          // the last command may wait for an element
@@ -41,9 +42,12 @@ type Conn struct {
 }
 
 func (c *Conn) reset() {
-	c.partial, c.rest, c.wait = nil, nil, 0
+	c.clear()
 	c.Line.Reset()
 }
+
+// clear removes what an exchange that has been broken off has left at the client's end.
+func (c *Conn) clear() { c.partial, c.rest, c.wait, c.by = nil, nil, 0, nil }
 
 // Write sends the commands that go-redis flushes: one, or a whole pipeline. It fails if the
 // client has closed the connection, or if the bytes are no command.
@@ -137,6 +141,7 @@ func (c *Conn) Receive() (reply []byte, err error) {
 
 // begin notes which command is sent. A wait that the last one had is over.
 func (c *Conn) begin(command string) {
+	c.by = c.Client.rt.current
 	c.wait, c.pops, c.awaitsReplicas = 0, pops(command), len(command) == len("WAIT") && strings.EqualFold(command, "WAIT")
 }
 

@@ -18,6 +18,7 @@ func (e echo) Exchange(args []string) []byte {
 	return []byte("+OK\r\n")
 }
 func (echo) HangUp()                                   {}
+func (e echo) Renew() Line                             { return e }
 func (echo) Reset()                                    {}
 func (echo) Announced(*Thread) bool                    { return false }
 func (echo) Started(*Thread)                           {}

@@ -65,6 +65,9 @@ type Line interface {
 	Exchange(args []string) (reply []byte)
 	// HangUp is called when a running thread closes the connection.
 	HangUp()
+	// Renew returns a new line to the same server, for a connection on which an exchange was broken off: what is in
+	// flight on the old one never reaches the client.
+	Renew() Line
 	// Reset makes the line as good as new, for another run.
 	Reset()
 }

@@ -198,6 +198,19 @@ func (t *Thread) Resume() {
 	}
 }
 
+// End is Kill for a thread of a process that goes on. go-redis takes back the connections of the thread, as a Goexit is no
+// error, and replies to what the thread has asked would be read as those to others. A process has no such threads: an
+// exception ends them, upon which a library closes the connection. So each is replaced by a new one.
+func (t *Thread) End() {
+	t.Kill()
+	for _, c := range t.Client.conns {
+		if c.by == t && !c.Closed && !c.subscribes {
+			c.clear()
+			c.Line = c.Line.Renew()
+		}
+	}
+}
+
 // Kill ends the thread at its current operation. Deferred functions run and have no effect
 // on the world. The stack unwinds on a goroutine of its own, because iter.Pull passes a
 // Goexit on to its caller.

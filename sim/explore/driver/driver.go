@@ -306,7 +306,10 @@ type line struct {
 }
 
 func (l *line) HangUp() {}
-func (l *line) Reset()  { l.peer = nil }
+
+// Renew is never called: no search ends threads.
+func (l *line) Renew() process.Line { return &line{server: l.server} }
+func (l *line) Reset()              { l.peer = nil }
 
 func (l *line) Exchange(args []string) []byte {
 	if l.peer == nil {
