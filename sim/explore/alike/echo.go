@@ -28,4 +28,9 @@ func (e *Echoes) Sent(one, two []string) {
 }
 
 // In returns a text with what was sent after the other reading in place of what was sent after the one.
-func (e *Echoes) In(text string) string { return strings.NewReplacer(e.pairs...).Replace(text) }
+func (e *Echoes) In(text string) string {
+	if len(e.pairs) == 0 {
+		return text
+	}
+	return strings.NewReplacer(e.pairs...).Replace(text)
+}

@@ -34,7 +34,7 @@ func (k *Clients) Draws(history uint32, thread int) ([]int64, error) {
 	count, unit := readings.Unit(below)
 	numbers := []int64{0}
 	for _, n := range []int64{below / unit / 2, count - 1} {
-		add(&numbers, n*unit)
+		readings.Add(&numbers, n*unit)
 	}
 	seen := map[string]bool{}
 	for i, n := range append(slices.Clone(numbers), readings.Sampled(count, unit)...) {
@@ -51,7 +51,7 @@ func (k *Clients) Draws(history uint32, thread int) ([]int64, error) {
 	}
 	for _, d := range k.drawn {
 		if d.Below == below {
-			add(&numbers, d.Number)
+			readings.Add(&numbers, d.Number)
 		}
 	}
 	k.draws.Put(at, numbers)

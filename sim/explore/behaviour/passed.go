@@ -9,18 +9,15 @@ import (
 	"lockstep/sim/explore/readings"
 )
 
-// A client may send its reading to a server, which decides by it: a script is told how long a client
-// has waited, a sorted set is asked for what is older than a minute ago, or a TTL is computed from what
-// is left of another and comes to less than nothing. The commands after two such readings are
-// alike, and their replies are those to different questions. So they are put to servers on equal
-// snapshots: if the answers differ, so do the client's doings.
+// A client may send its reading to a server, which decides by it: a script is told how long a client has waited, a sorted set
+// is asked for what is older than a minute ago, or a TTL is computed from what is left of another and comes to less than
+// nothing. The commands after two such readings are alike, and their replies are those to different questions. So they are put
+// to servers on equal snapshots: if the answers differ, so do the client's doings.
 
 const (
-	// askedEach is the number of questions on which commands of a shape are tried in each
-	// situation, and askedShape that in all.
+	// askedEach is the number of questions on which commands of a shape are tried in each situation, askedShape in all.
 	askedEach, askedShape = 2, 12
-	// maxPassed is the number of answers that are compared so. Beyond, commands are left out, and
-	// counted.
+	// maxPassed is the number of answers that are compared so. Beyond, commands are left out, and counted.
 	maxPassed = 30_000
 )
 
@@ -77,9 +74,21 @@ func (f *finder) alikeAtServers(a, b uint32, by int64) bool {
 		x, err := f.s.Run(q)
 		q.Command, q.Snapshot = b, f.s.ID(then)
 		y, fails := f.s.Run(q)
-		if err == nil && fails == nil && !x.Asks && !y.Asks && !f.alikeAnswers(x, y, by) {
+		if err == nil && fails == nil && !x.Asks && !y.Asks && !(f.alikeAnswers(x, y, by) && f.alikeOnceExecuted(q, x, y, by)) {
 			return false
 		}
 	}
 	return true
+}
+
+// alikeOnceExecuted is alikeAnswers for the EXEC that follows, if the commands were queued.
+func (f *finder) alikeOnceExecuted(q Question, x, y Answer, by int64) bool {
+	if *f.k.Replies.Value(x.Reply) != "+QUEUED\r\n" {
+		return true
+	}
+	q.Command, q.Snapshot = f.k.commands.ID(intern.Pack([]string{"EXEC"})), x.Snapshot
+	one, err := f.s.Run(q)
+	q.Snapshot = y.Snapshot
+	two, fails := f.s.Run(q)
+	return err != nil || fails != nil || one.Asks || two.Asks || f.alikeAnswers(one, two, by)
 }

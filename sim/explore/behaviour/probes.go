@@ -11,9 +11,8 @@ import (
 	"lockstep/sim/process"
 )
 
-// Two readings between which the code's doings are compared may lie on the same side of two
-// thresholds: it changes its mind and back between them, or after both. So the finder also runs
-// code after readings that no schedule has had.
+// Two readings between which the code's doings are compared may lie on the same side of two thresholds: it changes its mind
+// and back between them, or after both. So the finder also runs code after readings that no schedule has had.
 
 const (
 	// maxProbes is the number of pieces of code that are run for probes. Beyond, places are
@@ -42,10 +41,9 @@ type candidate struct {
 	kept       string // the same, with all that it had there
 }
 
-// probeClients probes the readings of clients, and the answers that tell how long a key lives.
-// Which histories are probed depends on what is in them alone, and not on the order in which
-// workers came to them. First are those of which something was done that others haven't done, then
-// those of which something was seen, at last, or ever.
+// probeClients probes the readings of clients, and the answers that tell how long a key lives. Which histories are probed
+// depends on what is in them alone, and not on the order in which workers came to them. First are those of which something
+// was done that others haven't done, then those of which something was seen, at last, or ever.
 func (f *finder) probeClients() {
 	var all []candidate
 	for from := range uint32(len(f.children)) {
@@ -119,17 +117,11 @@ func (f *finder) probesOf(from uint32, group []measured) (origin int64, list []i
 			reach = origin + readings.MaxProbe.Milliseconds()
 			break
 		}
-		origin, reach = 0, group[len(group)-1].value
+		origin, reach = 0, max(group[len(group)-1].value, -group[0].value)
 	}
-	spans := readings.Spans(f.k.cfg.TTL.Milliseconds())
-	if group[0].seen.Kind == SawReply && origin == 0 && reach < max(readings.MaxSeconds, f.k.cfg.TTL.Milliseconds()/Second+1) { // that a key lives
-		spans = readings.InSeconds(spans, reach)
-	}
-	for _, span := range spans {
-		list = append(list, origin+span)
-	}
+	list = readings.Probed(origin, reach, f.k.cfg.TTL.Milliseconds(), group[0].seen.Kind == SawReply && origin == 0, group[0].value < 0)
 	return origin, slices.DeleteFunc(list, func(v int64) bool {
-		return v > reach || slices.ContainsFunc(group, func(m measured) bool { return m.value == v })
+		return slices.ContainsFunc(group, func(m measured) bool { return m.value == v })
 	})
 }
 
@@ -257,6 +249,9 @@ func (f *finder) candidate(at uint32) candidate {
 			}
 		} else {
 			all = readings.Numbered(append(all, ' '), h.seen.Value)
+		}
+		if h.seen.Kind == SawDraw { // of which there are a few
+			place = readings.Numbered(append(place, '~'), h.seen.Value)
 		}
 		from = len(place)
 		for _, p := range h.Threads[:h.Count] {

@@ -89,7 +89,7 @@ func (f *finder) readingsIn(kind string, lines []string, i int) []readings.Numbe
 	switch v, err := strconv.ParseInt(lines[i][begin:], 10, 64); {
 	case err == nil && f.measures(kind, v):
 		return []readings.Number{{From: begin, To: len(lines[i]), Value: v}}
-	case err != nil && f.k.storesSpans && begin == 0:
+	case err != nil && (f.k.storesSpans || f.lives[kind]) && begin == 0:
 		return readings.Numbers(lines[i], f.k.tokens.At)
 	}
 	return nil

@@ -370,7 +370,7 @@ func (f *finder) keep(from uint32, a measured, lo, v int64, path []step) {
 		below := h.Threads[a.thread].Below
 		for _, v := range []int64{v - 1, v} {
 			seen, _ := a.with(v)
-			add(&t.Drawn, readings.Draw{Below: below, Number: seen.Value})
+			readings.Add(&t.Drawn, readings.Draw{Below: below, Number: seen.Value})
 		}
 		return
 	}
@@ -381,7 +381,7 @@ func (f *finder) keep(from uint32, a measured, lo, v int64, path []step) {
 			if seconds {
 				list = &t.Seconds
 			}
-			add(list, age)
+			readings.Add(list, age)
 			break
 		}
 		if f.told(from, v, path); slices.Contains(t.Wall, v) {
@@ -389,25 +389,21 @@ func (f *finder) keep(from uint32, a measured, lo, v int64, path []step) {
 		}
 		t.Wall = append(t.Wall, v)
 		for _, r := range f.readBefore(from) {
-			add(&f.spans, v-r)
+			readings.Add(&f.spans, v-r)
 		}
 	case SawReply:
-		if f.tells[f.kindOf(f.asked(from, a.thread))] {
-			add(&t.Server, readings.SinceStart(v))
-		} else {
-			add(f.spansOf(f.kindOf(f.asked(from, a.thread))), v)
+		kind := f.kindOf(f.asked(from, a.thread))
+		list := f.spansOf(kind)
+		if f.tells[kind] {
+			list, v = &t.Server, readings.SinceStart(v)
+		} else if v < 0 { // the negative of what is left
+			v = 1 - v
 		}
+		readings.Add(list, v)
 	default:
 		if !slices.ContainsFunc(t.Mono, func(o Reading) bool { return o.At == r.At && o.Last == r.Last && o.Nth == r.Nth }) {
 			t.Mono = append(t.Mono, r)
 		}
-	}
-}
-
-// add adds a value to a list that doesn't have it.
-func add[T comparable](list *[]T, v T) {
-	if !slices.Contains(*list, v) {
-		*list = append(*list, v)
 	}
 }
 
@@ -643,7 +639,7 @@ func (f *finder) bisectServer(q, last Question, of aspect, a, b int64) error {
 		if to.Effect = from.Effect.Apart(to.Effect); f.ages && f.alikeAnswers(from, to, hi-lo) {
 			list = &f.found.Longer
 		}
-		add(list, hi)
+		readings.Add(list, hi)
 		lo = hi
 	}
 	return nil

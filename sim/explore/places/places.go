@@ -31,7 +31,7 @@ const (
 	drawnWord = 16
 	// FewStates is how many numbers may stand in one place of a text for each to be a state, in which code may do
 	// something else. Stamps and spans are more.
-	FewStates = 8
+	FewStates = 16
 )
 
 // Tell tells places of one text apart by numbers that are the same in many of them: each mark for which only a few
@@ -128,7 +128,18 @@ func Situation(args []string, snap redis.Snapshot, tokenAt func(string) int) Pla
 	for _, key := range snap.Keys {
 		add(key.Name)
 		add(key.Value)
+		for _, item := range key.Items {
+			add(item)
+		}
 		fmt.Fprintf(&b, " %d %t", key.Type, key.Left == redis.Immortal)
+	}
+	for _, p := range snap.Peers {
+		fmt.Fprintf(&b, " %t", p.Dirty)
+		for _, words := range p.Commands {
+			for _, word := range words {
+				add(word)
+			}
+		}
 	}
 	return Place{Text: b.String(), Values: values}
 }

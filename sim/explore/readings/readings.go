@@ -146,6 +146,28 @@ func InSeconds(spans []int64, reach int64) []int64 {
 	return slices.DeleteFunc(slices.Compact(list), func(v int64) bool { return v > reach })
 }
 
+// Probed lists the readings that are probed between an origin and the furthest one within reach. told says that they are
+// what is left of a life, of which there may be seconds, and below that there are such as have been taken from something.
+func Probed(origin, reach, ttl int64, told, below bool) (list []int64) {
+	spans := Spans(ttl)
+	if told && reach < max(MaxSeconds, ttl/second+1) {
+		spans = InSeconds(spans, reach)
+	}
+	for _, span := range spans {
+		if list = append(list, origin+span); below {
+			list = append(list, -span)
+		}
+	}
+	return slices.DeleteFunc(list, func(v int64) bool { return max(v, -v) > reach })
+}
+
+// Add adds a value to a list that doesn't have it.
+func Add[T comparable](list *[]T, v T) {
+	if !slices.Contains(*list, v) {
+		*list = append(*list, v)
+	}
+}
+
 // UpTo lists the numbers from 0 on that are below n.
 func UpTo(n int64) (list []int64) {
 	for i := range n {
@@ -228,12 +250,12 @@ func Refuses(reply string) bool {
 	return strings.HasPrefix(reply, ":0") || strings.HasPrefix(reply, "$-1") || strings.HasPrefix(reply, "*-1") || strings.HasPrefix(reply, "_") || strings.HasPrefix(reply, "-")
 }
 
-// Payload reports whether a line of a reply is an integer or a bulk string, and not a length.
+// Payload reports whether a line of a reply is an integer, a status, an error or a bulk string, and not a length.
 func Payload(lines []string, i int) bool {
-	return strings.HasPrefix(lines[i], ":") || i > 0 && strings.HasPrefix(lines[i-1], "$")
+	return i > 0 && strings.HasPrefix(lines[i-1], "$") || lines[i] != "" && strings.IndexByte(":+-", lines[i][0]) >= 0
 }
 
-// Payloads lists the integers and the bulk strings of a reply.
+// Payloads lists what a reply tells.
 func Payloads(reply string) (list []string) {
 	lines := strings.Split(reply, "\r\n")
 	for i, line := range lines {
