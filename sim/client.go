@@ -26,6 +26,8 @@ type client struct {
 	held        bool // paused without a fault: that can still come, and is an event of its own
 	pausedAt    time.Duration
 	leaseGen    uint32 // of its current lease: a timer for the lapse of an earlier one is dead
+	heard       uint64 // a digest of the replies in its last try, without tokens
+	tries       bool   // it is about to try again: it has called Acquire, or waited
 }
 
 // thread is one of a process's threads with its place in the schedule.
@@ -78,6 +80,7 @@ func (c *client) restore() error {
 func (c *client) reset(s *process.Settings, cfg *process.Config) {
 	c.nextRequest, c.drawn = arrives, nil
 	c.crashed, c.frozen, c.hung, c.paused, c.held = false, false, false, false, false
+	c.heard, c.tries = 0, false
 	c.leaseGen++
 	c.Client.Reset(s, cfg)
 	clear(c.threads[1:])

@@ -9,10 +9,12 @@ import (
 // no event shows and by which livelocks are found.
 type future struct{ w *World }
 
-// Next describes the next operation of a client's main thread, and the time until then.
+// Next describes the next operation of a client's main thread, the time until then, and what the client has been told in its
+// present try, or in the one after which it waits.
 func (f future) Next(client int) string {
-	t := f.w.clients[client].threads[0]
-	text := fmt.Sprintf("%v %v", t.Op.Kind, t.Over)
+	c := f.w.clients[client]
+	t := c.threads[0]
+	text := fmt.Sprintf("%v %v %x", t.Op.Kind, t.Over, c.heard)
 	if t.waiting && t.due != never {
 		text += fmt.Sprintf(" %d", t.due-f.w.now)
 	}
@@ -35,4 +37,45 @@ func (f future) Timers() (due []string) {
 	}
 	slices.Sort(due)
 	return due
+}
+
+// hear notes a reply. What its client was told in an earlier try may be forgotten: what it still goes by, it was told again,
+// or it counts tries, which nobody sees.
+func (c *client) hear(reply []byte) {
+	if c.tries {
+		c.heard, c.tries = 0, false
+	}
+	for len(reply) > 0 {
+		if n := tokenAt(reply); n > 0 {
+			reply = reply[n:]
+			continue
+		}
+		c.heard = (c.heard ^ uint64(reply[0])) * fnvPrime
+		reply = reply[1:]
+	}
+	c.heard = (c.heard ^ endOfReply) * fnvPrime
+}
+
+const (
+	fnvPrime   = 1_099_511_628_211 // of 64 bits: http://www.isthe.com/chongo/tech/comp/fnv
+	endOfReply = 256
+)
+
+// tokenAt returns the length of what follows a client's name in the token with which a text begins, or 0: of A12-9f31 it
+// is the text but for the name.
+func tokenAt(text []byte) int {
+	n := 0
+	for n < len(text) && text[n] >= '0' && text[n] <= '9' {
+		n++
+	}
+	const tail = len("-9f31")
+	if n == 0 || len(text) < n+tail || text[n] != '-' {
+		return 0
+	}
+	for _, c := range text[n+1 : n+tail] {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return 0
+		}
+	}
+	return n + tail
 }

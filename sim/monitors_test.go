@@ -656,6 +656,54 @@ func TestNoLivelock(t *testing.T) {
 	expectVerdict(t, w, "ok")
 }
 
+// TestNoLivelockWhereAnotherKeyCounts: the lock's own record comes round again, and what its clients count elsewhere doesn't.
+func TestNoLivelockWhereAnotherKeyCounts(t *testing.T) {
+	w := newWorld(t, configOf(toy(func(ctx context.Context, l *toyLock) (*strategies.Lease, error) {
+		for {
+			n, err := l.rdb.Incr(ctx, "tries").Result()
+			if err != nil {
+				return nil, err
+			}
+			if n%8 == 0 {
+				return toyTake(ctx, l)
+			}
+			if err := l.Clock.Sleep(ctx, 100*time.Millisecond); err != nil {
+				return nil, err
+			}
+		}
+	}, toyDrop), "A", "B"))
+	run(t, w)
+	if count(w, trace.KindGranted) != 1 { // and the other was refused
+		t.Errorf("%d are granted", count(w, trace.KindGranted))
+	}
+	expectVerdict(t, w, "ok")
+}
+
+// TestNoLivelockWhereClientsAreToldOtherThings: all records are as before when B begins to wait, and so is A's next step.
+// But A has been told that it is the second to ask, and the time before that it was the first.
+func TestNoLivelockWhereClientsAreToldOtherThings(t *testing.T) {
+	cfg := configOf(toy(func(ctx context.Context, l *toyLock) (*strategies.Lease, error) {
+		for {
+			if err := l.rdb.Incr(ctx, "asking").Err(); err != nil {
+				return nil, err
+			}
+			l.rdb.Decr(ctx, "asking")
+			if err := l.Clock.Sleep(ctx, 100*time.Millisecond); err != nil {
+				return nil, err
+			}
+		}
+	}, toyDrop), "A", "B")
+	cfg.Latency = 0 // no time passes while one waits for the other
+	w := newWorld(t, cfg)
+	until(t, w, "A", trace.KindReceive)
+	until(t, w, "B", trace.KindSleep)
+	until(t, w, "A", trace.KindSleep)
+	until(t, w, "B", trace.KindReceive)
+	until(t, w, "A", trace.KindReceive)
+	until(t, w, "B", trace.KindSleep)
+	expectVerdict(t, w, "ok")
+}
+
 // GAP.
 
 // toyExtender prolongs a lease by any means.

@@ -237,10 +237,12 @@ func (w *World) announce(t *thread) {
 		w.suspend(t, w.patienceOf(t, o))
 		if c.last != nil && c.last.read {
 			w.event(t, &trace.Event{Kind: trace.KindAwait, Ref: trace.None, By: o.Wait})
+			t.client.tries = true
 		}
 	case process.OpSleep:
 		w.suspend(t, t.client.Mono.After(w.now, o.Sleep))
 		w.event(t, &trace.Event{Kind: trace.KindSleep, Ref: trace.None, By: o.Sleep})
+		t.client.tries = true
 	case process.OpDraw:
 		w.ready(t)
 		t.readyAt = 0 // no other thread of its client comes in between: to draw a number takes no time
@@ -358,8 +360,10 @@ func (w *World) performReceive(t *thread, o *process.Op) {
 		return
 	}
 	o.Reply = m.reply
-	if m.noScript() {
+	if m.noScript() { // which the library keeps to itself
 		t.Command--
+	} else {
+		t.client.hear(m.reply)
 	}
 	e := trace.Event{Kind: trace.KindReceive, Node: m.node, Command: m.command, Ref: m.executed}
 	if w.recording {
@@ -401,7 +405,7 @@ func (w *World) performMark(t *thread, o *process.Op) {
 	e := t.TakeStep()
 	switch o.Mark {
 	case trace.KindAcquire:
-		w.grantSent[t.client.Index] = w.now
+		w.grantSent[t.client.Index], t.client.tries = w.now, true
 	case trace.KindExtend:
 		e.Cycle = w.state.Clients[t.client.Index].Cycle
 	case trace.KindRelease:

@@ -2,6 +2,7 @@ package monitor
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -313,8 +314,11 @@ func (m *Monitor) livelock(e *trace.Event) {
 	}
 }
 
+// tokens finds them in a text, each with the name of its client.
+var tokens = regexp.MustCompile(`([A-Z])[0-9]+-[0-9a-f]{4}`)
+
 // situation describes everything on which the future depends, relative to now, and without
-// tokens, which always differ.
+// tokens, which always differ. The lock's own record is described by its owner.
 func (m *Monitor) situation(e *trace.Event) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d:", e.Client)
@@ -322,12 +326,15 @@ func (m *Monitor) situation(e *trace.Event) string {
 		fmt.Fprintf(&b, "|c%d %v %s", i, m.s.Clients[i].Phase, m.future.Next(i))
 	}
 	for _, n := range m.s.Primary {
-		if r := m.s.LockRecord(n); r != nil {
-			left := trace.Never
+		for i := range m.s.Nodes[n].Records {
+			r, left := &m.s.Nodes[n].Records[i], trace.Never
 			if r.Expires != trace.Never {
 				left = r.Expires - e.At
 			}
 			fmt.Fprintf(&b, "|n%d %d %d", n, r.Owner.Client, left)
+			if r.Key != m.s.Key {
+				b.WriteString(" " + tokens.ReplaceAllString(r.Key+" "+r.Value, "$1"))
+			}
 		}
 	}
 	for _, timer := range m.future.Timers() {

@@ -449,8 +449,9 @@ exception, has another thread that keeps its record alive, another client was re
 Not counted: refusals while a living client holds the lock, however long it works.`
 
 const livelockText = `Two clients or more keep trying, no lease is live, no dead client's record is in the way, and the situation is the
-same as before, up to a shift in time: the clients' positions, all records with their owners and remaining lifetimes,
-and every message in flight. Nothing was drawn at random in between, so it goes round for ever.
+same as before, up to a shift in time: the clients' positions and what they have been told in their last try, all
+records with their owners and remaining lifetimes, and every message in flight. Nothing was drawn at random in between,
+so it goes round for ever, unless the code counts its tries.
 
 Not counted: contention that merely lasts. Any draw of jitter begins the watch anew, even if it leads nowhere.
 
