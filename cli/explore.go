@@ -145,6 +145,10 @@ func (x *exploration) run(cmd *cobra.Command, strategy string) error {
 	r, err := explore.Run(ctx, b, opt)
 	took := time.Since(start)
 	p.end()
+	if why := context.Cause(ctx); errors.Is(err, explore.ErrCutShort) || why != nil && errors.Is(err, why) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "lockstep: not decided, because %s\n", err)
+		return exit(exitPartial)
+	}
 	if err != nil {
 		return err
 	}
@@ -294,7 +298,7 @@ func parseSought(list string) (sought trace.Verdict, err error) {
 		}
 		c, known := trace.ParseCode(strings.ToUpper(word))
 		if !known {
-			return nil, fmt.Errorf("--codes: %w", suggest.Unknown("code", word, new(explore.Bounds).Sought().Strings()))
+			return nil, fmt.Errorf("--codes: %w", suggest.Unknown("code", word, append(new(explore.Bounds).Sought().Strings(), trace.LV.String())))
 		}
 		sought = append(sought, c)
 	}

@@ -90,8 +90,8 @@ func digitize(ctx context.Context, m *space.Model, opt Options) error {
 			switch {
 			case err != nil:
 				return err
-			case s.cut || s.why == outOfMemory:
-				return fmt.Errorf("a search without a bound on cycles begins with one of 2 clients within small bounds, which is kept in memory and didn't come to its end: %s", s.why)
+			case s.cut || s.why == outOfMemory || s.why != "" && ctx.Err() != nil:
+				return fmt.Errorf("%w: %s", unfit.ErrCutShort, s.why)
 			case s.why != "":
 				return errors.New(s.why)
 			}

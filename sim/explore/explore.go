@@ -447,6 +447,9 @@ func runIn(ctx context.Context, b Bounds) ([]*Counterexample, error) {
 // violations that it has found.
 const grace = 2 * time.Second
 
+// ErrCutShort is the error of a search without a bound on cycles whose time or memory was used up before it could begin.
+var ErrCutShort = unfit.ErrCutShort
+
 // conclude finds the least schedules, and has the engine run them, together with some
 // random ones. It takes those that were found before the end of the last round, if they were.
 func conclude(ctx context.Context, m *space.Model, r *Result, found space.Codes, opt Options, before *leastBeside) error {

@@ -126,6 +126,11 @@ func byKind() (on [1 << 8][]*Rule) {
 	return on
 }
 
+// ReasonNotSearched is the reason why the exhaustive search omits a code's rule, or "".
+func ReasonNotSearched(c trace.Code) string {
+	return Rules[slices.IndexFunc(Rules[:], func(r Rule) bool { return r.Code == c })].NotSearched
+}
+
 // Searched returns the codes that the search looks for, worst first.
 func Searched() (v trace.Verdict) {
 	for i := range Rules {

@@ -183,7 +183,7 @@ func (k *Clients) Instances(deed Deed, used naming.SeriesSet) (list []Deed, err 
 	for range bits {
 		n, free := fresh.Free(Environment)
 		if !free {
-			return nil, fmt.Errorf("tokens of %d acquisitions of others are in use at a time", naming.SeriesEach)
+			return nil, fmt.Errorf("tokens of %d acquisitions of others are in use at a time, as where each leaves one behind: search it with --clients 2 or 3", naming.SeriesEach)
 		}
 		fresh = fresh.With(Environment, n)
 	}

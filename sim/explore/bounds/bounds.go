@@ -228,6 +228,9 @@ func (b *Bounds) Jumps() instants.Jumps {
 func (b *Bounds) Check() error {
 	for _, c := range b.Codes {
 		if lasting := c == trace.LV && b.Endless(); !Searched.Has(c) && !lasting {
+			if c == trace.UA || c == trace.DN {
+				return fmt.Errorf("a search does not look for %s: %s", c, monitor.ReasonNotSearched(c))
+			}
 			asks := "asks once a cycle"
 			if b.Tries > 1 {
 				asks = fmt.Sprintf("gives up after %d tries", b.Tries)

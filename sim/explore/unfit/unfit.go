@@ -25,6 +25,10 @@ var ErrStaysOpen = errors.New("what a connection has open outlives its cycle")
 // ErrRestless is the error of a search without a bound on cycles that meets true time.
 var ErrRestless = errors.New("the lock reads a clock that shows true time, which grows from cycle to cycle: a search of it needs a bound on cycles")
 
+// ErrCutShort is the error of a search without a bound on cycles whose time or memory was used up before it could begin:
+// it decides nothing, and nothing is wrong with it.
+var ErrCutShort = errors.New("a search without a bound on cycles begins with one of 2 clients within small bounds, which is kept in memory and didn't come to its end")
+
 // ErrWokeEarly is the error of a search in which waits may end at any time, and which decides nothing so.
 var ErrWokeEarly = errors.New("where waits may end at any time, the lock is not seen to hold")
 
