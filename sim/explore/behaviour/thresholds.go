@@ -551,7 +551,7 @@ func (f *finder) servers() error {
 			snap.Millis = v
 		}
 		for i, k := range snap.Keys {
-			if k.Left != redis.Immortal {
+			if k.Left != redis.Immortal && !readings.Ageless(f.kindOf(e.Key.Command)) {
 				of := aspect{kind: ofLife, key: i}
 				add(e.Key, f.varied(snap, of, 0), of, k.Left)
 			}

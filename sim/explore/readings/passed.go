@@ -12,6 +12,22 @@ import (
 // storing are the commands that do the same with any number in their first words: so many of them.
 var storing = map[string]int{"SET": 3, "SETNX": 3, "GETSET": 3, "HSET": 99, "HSETNX": 99, "HMSET": 99, "GET": 99, "DEL": 99, "APPEND": 99, "ECHO": 99, "PUBLISH": 99}
 
+// ageless are commands that do the same however long their keys still live.
+var ageless = func() map[string]bool {
+	all := map[string]bool{}
+	for _, name := range strings.Fields("PING ECHO PUBLISH GET SET MSET MSETNX GETDEL APPEND SETNX GETSET DEL UNLINK EXISTS TYPE STRLEN INCR DECR INCRBY DECRBY HGET HMGET HGETALL HSET HSETNX HEXISTS HDEL HLEN " +
+		"LLEN LRANGE LPUSH RPUSH SADD SREM SCARD SISMEMBER ZADD ZREM ZCARD ZSCORE ZRANK MULTI WATCH UNWATCH DISCARD") {
+		all[name] = true
+	}
+	return all
+}()
+
+// Ageless reports whether a command, by its first word, does the same however long keys still live.
+func Ageless(command string) bool {
+	name, _, _ := strings.Cut(command, " ")
+	return ageless[strings.ToUpper(name)]
+}
+
 // stores returns how many of a command's first words are no numbers by which a server decides.
 func stores(args []string) int { return min(len(args), storing[strings.ToUpper(args[0])]) }
 
