@@ -5,11 +5,10 @@ import (
 	"slices"
 )
 
-// A reading of true time at which code changes its mind is often as long after another reading as one
-// that was met before: a lease ends some time after a clock was read, whenever that was. And the same
-// code changes its mind at values of the earlier reading, if the later one is given. Those are no
-// instants of their own: a search that stopped at them would read the clock there, and find another
-// such value so long before each of these readings.
+// A reading of true time at which code changes its mind is often as long after another reading as one that was met before: a
+// lease ends some time after a clock was read, whenever that was. And the same code changes its mind at values of the
+// earlier reading, if the later one is given. Those are no instants of their own: a search that stopped at them would read
+// the clock there, and find another such value so long before each of these readings.
 
 // maxGuesses is the number of values that are tried before a span is halved.
 const maxGuesses = 12
@@ -72,11 +71,10 @@ func (f *finder) readings(at uint32) (n int) {
 // number of seconds, so that code which rounds to these isn't taken for code that doesn't.
 const apart = 1009
 
-// age finds out whether a threshold of a reading of true time, v, is one because the code compares
-// that reading with a later one on the path: it moves with that one, then, if need be by whole
-// seconds alone. Below it, code does what it does after the reading lo. The age is how long after the
-// reading the later one is the first that makes a difference, or 0 if there is none; of code that
-// counts in seconds, how long after the beginning of the reading's.
+// age finds out whether a threshold of a reading of true time, v, is one because the code compares that reading with a later
+// one on the path: it moves with that one, then, if need be by whole seconds alone. Below it, code does what it does after
+// the reading lo. The age is how long after the reading the later one is the first that makes a difference, or 0 if there is
+// none; of code that counts in seconds, how long after the beginning of the reading's.
 func (f *finder) age(from uint32, m measured, lo, v int64, path []step) (age int64, seconds bool) {
 	if m.seen.Kind != SawWall {
 		return 0, false

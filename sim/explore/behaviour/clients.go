@@ -17,8 +17,7 @@ import (
 	"lockstep/sim/trace"
 )
 
-// MaxThreads is the number of threads that one client can have, those included that have
-// ended in the current cycle.
+// MaxThreads is the number of threads that one client can have, those included that have ended in the current cycle.
 const MaxThreads = 4
 
 // History is everything that a client has observed so far, and therefore determines its next operations. Histories form a tree,
@@ -110,8 +109,7 @@ const (
 	SawDraw                       // a random number
 )
 
-// Transition is a step from one history to the next: a thread performs its operation and
-// observes the result.
+// Transition is a step from one history to the next: a thread performs its operation and observes the result.
 type Transition struct {
 	From   uint32 // the history's id
 	Thread uint8  // that performs its operation
@@ -258,8 +256,7 @@ func (k *Clients) Close() error {
 	return first
 }
 
-// start gives a new replayer its driver. That takes long, so other workers go on
-// meanwhile: it is called without mu.
+// start gives a new replayer its driver. That takes long, so other workers go on meanwhile: it is called without mu.
 func (k *Clients) start(r *replayer, client int) (err error) {
 	defer k.alone()()
 	return k.launch(r, client)
@@ -370,8 +367,7 @@ func (k *Clients) runOn(r *replayer, id uint32) {
 	}
 }
 
-// unobserving reports whether the client has only one thread, and that is about to
-// perform an operation without a result.
+// unobserving reports whether the client has only one thread, and that is about to perform an operation without a result.
 func (k *Clients) unobserving(h *History) bool {
 	if !h.Single() {
 		return false
@@ -568,8 +564,7 @@ func (h *History) follow(reports []Report) {
 	}
 }
 
-// describe fills in the threads' next operations. It fails if a search can't represent
-// them.
+// describe fills in the threads' next operations. It fails if a search can't represent them.
 func (k *Clients) describe(h *History, r *replayer) error {
 	n := r.driver.Threads()
 	if n > MaxThreads {
@@ -796,8 +791,7 @@ func (k *Clients) Recheck() error {
 	return k.rejoinSome()
 }
 
-// again replays a history, and checks that each operation is announced by a thread of the
-// client's.
+// again replays a history, and checks that each operation is announced by a thread of the client's.
 func (k *Clients) again(r *replayer, id uint32) error {
 	r.driver.Guard(true)
 	defer r.driver.Guard(false)
@@ -817,8 +811,7 @@ func (k *Clients) faithful(r *replayer, id uint32) error {
 	return nil
 }
 
-// differ returns the first thread whose next operations differ between two histories, or
-// -1.
+// differ returns the first thread whose next operations differ between two histories, or -1.
 func differ(a, b *History) int {
 	for i := range max(a.Count, b.Count) {
 		p, q := a.plan(int(i)), b.plan(int(i))
@@ -853,10 +846,9 @@ func (k *Clients) nondeterministic(client int, once, again Operation) error {
 	return &Nondeterminism{Client: k.name(client), Once: k.planText(once), Again: k.planText(again)}
 }
 
-// maxDepth is the number of operations that a client can perform within a cycle, or in
-// its whole run where cycles don't join. Nine cycles of a lock on five nodes take some
-// 400. Code that goes on for longer polls, and the time of its replays would grow with the
-// square of the number.
+// maxDepth is the number of operations that a client can perform within a cycle, or in its whole run where cycles don't
+// join. Nine cycles of a lock on five nodes take some 400. Code that goes on for longer polls, and the time of its replays
+// would grow with the square of the number.
 const maxDepth = 1000
 
 func (k *Clients) planText(p Operation) string {

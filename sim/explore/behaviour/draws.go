@@ -17,14 +17,13 @@ type drawing struct {
 	thread  uint8
 }
 
-// Draws returns the random numbers, in nanoseconds, between which a search chooses when a
-// thread draws one: the least, the middle and the greatest of the range; and of [readings.Samples]
-// others, or of all where the range has no more, one for each different next step of the
-// client. Two sleeps are the same step, and so are commands that differ in whole numbers
-// alone, such as a TTL: there, the greatest and the least make the difference. Where the next
-// step is neither, what the number decides comes later, and all numbers of a range that has
-// no more than [readings.Samples] are chosen between. Of a range of whole milliseconds they are
-// whole milliseconds, as the search counts time in these. It fails as [Clients.After] does.
+// Draws returns the random numbers, in nanoseconds, between which a search chooses when a thread draws one: the least, the
+// middle and the greatest of the range; and of [readings.Samples] others, or of all where the range has no more, one for
+// each different next step of the client. Two sleeps are the same step, and so are commands that differ in whole numbers
+// alone, such as a TTL: there, the greatest and the least make the difference. Where the next step is neither, what the
+// number decides comes later, and all numbers of a range that has no more than [readings.Samples] are chosen between. Of a
+// range of whole milliseconds they are whole milliseconds, as the search counts time in these. It fails as [Clients.After]
+// does.
 func (k *Clients) Draws(history uint32, thread int) ([]int64, error) {
 	at := drawing{history, uint8(thread)}
 	if known, is := k.draws.Get(at); is {
@@ -115,8 +114,7 @@ func (f *finder) probeDraw(from uint32, keeps bool) {
 	}
 }
 
-// shows reports whether a thread's next step is one in which the number it has drawn shows: a
-// command or a sleep.
+// shows reports whether a thread's next step is one in which the number it has drawn shows: a command or a sleep.
 func (k *Clients) shows(out *Outcome, thread uint8) bool {
 	switch p := &k.At(out.To).Threads[thread]; p.Kind {
 	case process.OpSend, process.OpSleep:

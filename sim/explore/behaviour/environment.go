@@ -11,13 +11,11 @@ import (
 	"lockstep/sim/process"
 )
 
-// Deed is what a client does to a server at one instant: a command, or a transaction from its
-// WATCH to its EXEC. Its tokens are variables. An environment may do it at any time, in place
-// of any client.
+// Deed is what a client does to a server at one instant: a command, or a transaction from its WATCH to its EXEC. Its tokens
+// are variables. An environment may do it at any time, in place of any client.
 type Deed []DeedStep
 
-// DeedStep is a command of a deed, with the reply that it must have; the reply is 0 if any
-// will do.
+// DeedStep is a command of a deed, with the reply that it must have; the reply is 0 if any will do.
 type DeedStep struct{ Command, Reply uint32 }
 
 // Of the clients that have series, two are none of a search with an environment.
@@ -27,9 +25,8 @@ const (
 	Environment = 3
 )
 
-// Deeds adds to a list of deeds those that clients are about to do in some histories, and
-// reports whether any of them is new. A client's own tokens become tokens of the environment,
-// and all others variables.
+// Deeds adds to a list of deeds those that clients are about to do in some histories, and reports whether any of them is
+// new. A client's own tokens become tokens of the environment, and all others variables.
 func (k *Clients) Deeds(deeds []Deed, histories []uint32) (_ []Deed, more bool) {
 	for _, id := range histories {
 		h := k.At(id)
@@ -51,8 +48,7 @@ func (k *Clients) Deeds(deeds []Deed, histories []uint32) (_ []Deed, more bool) 
 	return deeds, more
 }
 
-// deed returns what a client does by sending a command, or reports that the command does
-// nothing yet, as it is queued.
+// deed returns what a client does by sending a command, or reports that the command does nothing yet, as it is queued.
 func (k *Clients) deed(id uint32, p *Operation) (deed Deed, does bool) {
 	begun := k.transaction(id, p.Conn)
 	multi := slices.IndexFunc(begun, func(s DeedStep) bool { return k.words(s.Command)[0] == "MULTI" })

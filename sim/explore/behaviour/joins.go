@@ -27,9 +27,8 @@ func (k *Clients) rejoinSome() error {
 	return nil
 }
 
-// joins lists the transitions that lead to a history which was first found by another one and
-// isn't the client's last; and the transitions from each history. The probe is left out: how long
-// it waits is its program's to count, and not the lock's.
+// joins lists the transitions that lead to a history which was first found by another one and isn't the client's last; and
+// the transitions from each history. The probe is left out: how long it waits is its program's to count, and not the lock's.
 func (k *Clients) joins() (joins []Transition, next [][]uint32) {
 	next = make([][]uint32, k.histories.Count.Load())
 	for _, i := range k.inOrder() {
@@ -42,8 +41,7 @@ func (k *Clients) joins() (joins []Transition, next [][]uint32) {
 	return joins, next
 }
 
-// rejoin takes a client through a history that was joined with another, and on by one of the ways
-// on which that has gone.
+// rejoin takes a client through a history that was joined with another, and on by one of the ways on which that has gone.
 func (k *Clients) rejoin(join Transition, next [][]uint32, random *rand.Rand, most int) (err error) {
 	out, _ := k.Outcomes.Get(join)
 	r := k.pool[k.At(join.From).client][0]
@@ -82,8 +80,7 @@ func (k *Clients) rejoin(join Transition, next [][]uint32, random *rand.Rand, mo
 	return nil
 }
 
-// remembers fails with [Remembering] unless a replayer's threads are about to do what is known of
-// a history.
+// remembers fails with [Remembering] unless a replayer's threads are about to do what is known of a history.
 func (k *Clients) remembers(r *replayer, id uint32) error {
 	is := *k.At(id)
 	if err := k.describe(&is, r); err != nil {

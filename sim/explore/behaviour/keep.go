@@ -36,8 +36,7 @@ func (k *Clients) SetUntaken(ids []uint32) {
 	}
 }
 
-// Kept lists the tables in which the servers' behaviour is known. They refer to those of the
-// clients.
+// Kept lists the tables in which the servers' behaviour is known. They refer to those of the clients.
 func (s *Servers) Kept() []intern.Kept {
 	return []intern.Kept{s.snapshots.Kept(nil), s.answers.Kept(nil)}
 }

@@ -15,8 +15,7 @@ import (
 // and back between them, or after both. So the finder also runs code after readings that no schedule has had.
 
 const (
-	// maxProbes is the number of pieces of code that are run for probes. Beyond, places are
-	// left out, and counted.
+	// maxProbes is the number of pieces of code that are run for probes. Beyond, places are left out, and counted.
 	maxProbes = 40_000
 	// placesEach is the number of histories, or of situations of a server, that are probed of each kind: see package places.
 	placesEach = 2
@@ -125,8 +124,7 @@ func (f *finder) probesOf(from uint32, group []measured) (origin int64, list []i
 	})
 }
 
-// compareProbe is compare for a reading that no schedule has had. Client code that fails there
-// is left alone.
+// compareProbe is compare for a reading that no schedule has had. Client code that fails there is left alone.
 func (f *finder) compareProbe(from uint32, a measured, v int64, follow func(from uint32, a, b measured)) {
 	seen, _ := a.with(v)
 	out, ok := f.tryAfter(Transition{From: from, Thread: a.thread, Seen: seen})

@@ -27,12 +27,10 @@ func at(s trace.Source) string { return unfit.At(s) }
 // bits of milliseconds, and adds up a few such spans.
 const MaxSpan = 48 * time.Hour
 
-// maxDeadline bounds how far ahead of its cycle's first reading a lease's deadline can be. A
-// cycle can take several spans.
+// maxDeadline bounds how far ahead of its cycle's first reading a lease's deadline can be. A cycle can take several spans.
 const maxDeadline = 5 * MaxSpan
 
-// MaxConns is the number of connections that one client can use within a cycle: states
-// have a bit for each.
+// MaxConns is the number of connections that one client can use within a cycle: states have a bit for each.
 const MaxConns = 16
 
 // Refuse turns a server's error about a command that a thread of a client has sent into a

@@ -47,9 +47,8 @@ type renamed struct {
 	series  [naming.AllSeries]uint8 // 0 for those that it doesn't know
 }
 
-// Rename returns the history of the client that history's client becomes, after the same
-// observations under new names. It runs the lock's code where that isn't known yet, and fails
-// with [Unlike] if the code goes on in another way.
+// Rename returns the history of the client that history's client becomes, after the same observations under new names. It
+// runs the lock's code where that isn't known yet, and fails with [Unlike] if the code goes on in another way.
 func (k *Clients) Rename(id uint32, r *naming.Renaming) (uint32, error) {
 	h := k.At(id)
 	to := r.Client(h.client)
@@ -135,8 +134,7 @@ func (k *Clients) Interchange(n uint32, r *naming.Renaming) error {
 	return err
 }
 
-// alike returns how the second outcome differs from the first under new names, and in which
-// thread, or nil.
+// alike returns how the second outcome differs from the first under new names, and in which thread, or nil.
 func (k *Clients) alike(was, is Outcome, r *naming.Renaming) (u *Unlike, thread int) {
 	u, thread = k.unlike(was, k, is, func(id uint32) uint32 { return k.Command(id, r) })
 	if a, b := k.At(was.To), k.At(is.To); u == nil && (r.On(a.Series) != b.Series || r.On(a.Own) != b.Own) {

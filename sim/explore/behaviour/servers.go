@@ -144,10 +144,9 @@ func (s *Servers) outlives(args []string, before, after []redis.Key) error {
 	return nil
 }
 
-// Wait answers a question whose command is a WAIT; is reports whether it is one. All
-// replicas are in sync except the missing ones, which have fallen behind or taken over.
-// Redis would wait for those until the command's timeout, or until the connection ends
-// because a replica takes over. A search sends a reply at once, so it refuses such a WAIT.
+// Wait answers a question whose command is a WAIT; is reports whether it is one. All replicas are in sync except the missing
+// ones, which have fallen behind or taken over. Redis would wait for those until the command's timeout, or until the
+// connection ends because a replica takes over. A search sends a reply at once, so it refuses such a WAIT.
 func (s *Servers) Wait(q Question, missing int) (a Answer, is bool, err error) {
 	args := intern.Unpack(*s.commands.Value(q.Command))
 	if s.Replicas == 0 || !strings.EqualFold(args[0], "WAIT") || len(args) != 3 {
@@ -174,8 +173,7 @@ func (s *Servers) Wait(q Question, missing int) (a Answer, is bool, err error) {
 		"give the lock one replica more, or search without failover", have))
 }
 
-// Age returns a snapshot as it is after by milliseconds; by may be negative, for a clock
-// that jumps back.
+// Age returns a snapshot as it is after by milliseconds; by may be negative, for a clock that jumps back.
 func (s *Servers) Age(snapshot uint32, by int32) Aged {
 	key := aging{snapshot, by}
 	if a, known := s.aged.Get(key); known {
@@ -200,10 +198,9 @@ func (s *Servers) Age(snapshot uint32, by int32) Aged {
 	return a
 }
 
-// ExpireEarly makes records expire a millisecond earlier than Redis lets them, at the very end
-// of their TTL. Whoever has a lease loses its record sooner then, so no violation is missed
-// by it; and spans of equal lengths end at one instant. It must be called before any worker
-// runs.
+// ExpireEarly makes records expire a millisecond earlier than Redis lets them, at the very end of their TTL. Whoever has a
+// lease loses its record sooner then, so no violation is missed by it; and spans of equal lengths end at one instant. It
+// must be called before any worker runs.
 func (s *Servers) ExpireEarly() {
 	s.Early, s.aged = true, intern.NewMemo[aging, Aged]()
 }
@@ -230,8 +227,7 @@ func (s *Servers) Each(met map[uint32]bool, do func(was, is *redis.Snapshot)) {
 	}
 }
 
-// SeriesIn returns the series of which tokens occur in a snapshot: in keys, values, and
-// transactions that are open.
+// SeriesIn returns the series of which tokens occur in a snapshot: in keys, values, and transactions that are open.
 func (s *Servers) SeriesIn(snapshot uint32) naming.SeriesSet { return *s.series.At(snapshot) }
 
 // Records reports whether a snapshot has the lock's record.
@@ -269,8 +265,7 @@ func (s *Servers) Replicated(snapshot uint32) uint32 {
 	return s.ID(redis.Snapshot{Keys: snap.Keys, Millis: snap.Millis})
 }
 
-// Without returns a snapshot without the open transaction, and the subscriptions, of a connection
-// that has ended.
+// Without returns a snapshot without the open transaction, and the subscriptions, of a connection that has ended.
 func (s *Servers) Without(snapshot uint32, conn uint16) uint32 {
 	return intern.Of(s.withoutTxn, Question{Snapshot: snapshot, Conn: conn}, s.without)
 }
@@ -309,9 +304,8 @@ func (s *Servers) Renamed(snapshot uint32, from, to uint16) uint32 {
 	return s.ID(snap)
 }
 
-// Idle tells what comes of commands that arrive on a connection which its client has closed. spares:
-// they leave all keys as they are, whatever happens before. adds: so does the first, which only adds to the
-// transaction there.
+// Idle tells what comes of commands that arrive on a connection which its client has closed. spares: they leave all keys as
+// they are, whatever happens before. adds: so does the first, which only adds to the transaction there.
 func (s *Servers) Idle(snapshot uint32, conn uint16, commands []uint32) (spares, adds bool) {
 	var open redis.OpenTxn
 	begun := false

@@ -16,11 +16,9 @@ import (
 
 // Elsewhere is what clients do otherwise while their monotonic clocks stand elsewhere.
 type Elsewhere struct {
-	// Keeps is set if the lock's fields have other content between two cycles: they keep a
-	// reading of the clock.
+	// Keeps is set if the lock's fields have other content between two cycles: they keep a reading of the clock.
 	Keeps bool
-	// Differs names the line of code at which a client goes on otherwise; empty if it does
-	// nowhere.
+	// Differs names the line of code at which a client goes on otherwise; empty if it does nowhere.
 	Differs string
 }
 
@@ -82,8 +80,7 @@ func (k *Clients) shiftable(reached []uint32) (paths [][]uint32) {
 	return paths
 }
 
-// readsMono reports whether the history comes from its predecessor by a reading of a monotonic
-// clock.
+// readsMono reports whether the history comes from its predecessor by a reading of a monotonic clock.
 func (h *History) readsMono() bool { return h.seen.Kind == SawMono || h.seen.Kind == SawMonoLapsed }
 
 // shifted runs a path with a shifted clock, and without, side by side.

@@ -130,8 +130,7 @@ func (f *finder) storedAtServers() error {
 	return f.bisectServers(groups, order)
 }
 
-// storedIn lists the numbers in the texts of keys on which a question was asked. The names of keys
-// have none.
+// storedIn lists the numbers in the texts of keys on which a question was asked. The names of keys have none.
 func (k *Clients) storedIn(q Question, snap redis.Snapshot) (list []asked) {
 	for i, key := range snap.Keys {
 		texts := 0

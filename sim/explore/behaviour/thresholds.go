@@ -23,12 +23,11 @@ type (
 	Told       = readings.Told
 )
 
-// Thresholds looks for values at which the code changes its mind. Wherever the same code has
-// been run after two readings and has done different things, at once or later after equal
-// observations, it runs the code at readings in between, and bisects to the value from which
-// on it differs. Two doings are the same if they differ in numbers alone that have grown or
-// shrunk with the reading. Only histories that have been reached count, and those on the way
-// to them; and of commands that read a server's clock, those on snapshots that were met with.
+// Thresholds looks for values at which the code changes its mind. Wherever the same code has been run after two readings and
+// has done different things, at once or later after equal observations, it runs the code at readings in between, and bisects
+// to the value from which on it differs. Two doings are the same if they differ in numbers alone that have grown or shrunk
+// with the reading. Only histories that have been reached count, and those on the way to them; and of commands that read a
+// server's clock, those on snapshots that were met with.
 //
 // It must not be called while workers run. It fails as [Clients.After] and [Servers.Run] do, and
 // is cut short when ctx is done.
@@ -60,9 +59,8 @@ func (k *Clients) onTheWay(to []uint32) []bool {
 // maxCompares is the number of comparisons of two histories after which the finder gives up.
 const maxCompares = 2_000_000
 
-// maxRuns is the number of pieces of code that the finder runs before it gives up. Where every
-// value is a threshold, because code computes in a way that the finder doesn't understand, there
-// would be millions.
+// maxRuns is the number of pieces of code that the finder runs before it gives up. Where every value is a threshold, because
+// code computes in a way that the finder doesn't understand, there would be millions.
 const maxRuns = 50_000
 
 // manyValues is the number of values between two at which code may change its mind. Where it does at each millisecond,
@@ -175,8 +173,7 @@ type measured struct {
 	with  func(int64) (Observation, bool) // the observation with another number
 }
 
-// groups returns the edges from a history that differ in one number of their observation
-// alone, in the order of that number.
+// groups returns the edges from a history that differ in one number of their observation alone, in the order of that number.
 func (f *finder) groups(from uint32) map[string][]measured {
 	edges := f.children[from]
 	groups := map[string][]measured{}
@@ -327,8 +324,7 @@ func (f *finder) sameReports(a, b Outcome, by int64) bool {
 	})
 }
 
-// bisect finds the values between those of two observations at which the doings change that
-// differ at a pair.
+// bisect finds the values between those of two observations at which the doings change that differ at a pair.
 func (f *finder) bisect(from uint32, a, b measured, p *pair) error {
 	path := p.path()
 	for lo, n := a.value, 0; lo < b.value && !f.restless(n, from, a.thread) && !f.tired(); n++ {
@@ -428,8 +424,7 @@ func (f *finder) mixes(a, b uint32) bool {
 	return a != b && alike.Mix(intern.Unpack(*f.k.commands.Value(a)), intern.Unpack(*f.k.commands.Value(b)))
 }
 
-// same reports whether a client does the same after two values of an observation and the rest
-// of a path.
+// same reports whether a client does the same after two values of an observation and the rest of a path.
 func (f *finder) same(from uint32, m measured, a, b int64, path []step) (bool, error) {
 	_, same, err := f.walk(from, m, a, b, path)
 	return same, err
@@ -525,8 +520,7 @@ const (
 	ofStored
 )
 
-// servers compares the answers of servers on snapshots that differ in the remaining life of
-// one key, or in the time.
+// servers compares the answers of servers on snapshots that differ in the remaining life of one key, or in the time.
 func (f *finder) servers() error {
 	groups := map[string][]asked{}
 	var order []string
@@ -560,8 +554,7 @@ func (f *finder) servers() error {
 	return f.bisectServers(groups, order)
 }
 
-// bisectServers bisects between the questions of each group that are next to each other, and
-// probes further ones.
+// bisectServers bisects between the questions of each group that are next to each other, and probes further ones.
 func (f *finder) bisectServers(groups map[string][]asked, order []string) error {
 	for _, id := range order {
 		if f.tired() {
