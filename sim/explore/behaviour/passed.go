@@ -2,6 +2,8 @@ package behaviour
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"lockstep/sim/explore/intern"
@@ -74,8 +76,15 @@ func (f *finder) alikeAtServers(a, b uint32, by int64) bool {
 		x, err := f.s.Run(q)
 		q.Command, q.Snapshot = b, f.s.ID(then)
 		y, fails := f.s.Run(q)
-		if err == nil && fails == nil && !x.Asks && !y.Asks && !(f.alikeAnswers(x, y, by) && f.alikeOnceExecuted(q, x, y, by)) {
+		if err != nil || fails != nil || x.Asks || y.Asks {
+			continue
+		}
+		if !f.alikeAnswers(x, y, by) || !f.alikeOnceExecuted(q, x, y, by) {
 			return false
+		}
+		kind := f.kindOf(a)
+		for _, n := range slices.Sorted(maps.Keys(passed.Numbers)) {
+			f.tellings[kind] = readings.Learn(f.tellings[kind], n, passed.Numbers[n], *f.k.Replies.Value(x.Reply), *f.k.Replies.Value(y.Reply), f.k.tokens.At)
 		}
 	}
 	return true

@@ -119,7 +119,13 @@ func (f *finder) probesOf(from uint32, group []measured) (origin int64, list []i
 		origin, reach = 0, max(group[len(group)-1].value, -group[0].value)
 	}
 	list = readings.Probed(origin, reach, f.k.cfg.TTL.Milliseconds(), group[0].seen.Kind == SawReply && origin == 0, group[0].value < 0)
-	return origin, slices.DeleteFunc(list, func(v int64) bool {
+	if group[0].seen.Kind == SawReply {
+		for _, how := range f.tellings[f.kindOf(f.asked(from, group[0].thread))] {
+			list = append(list, how.Probes(f.k.cfg.TTL.Milliseconds())...)
+		}
+		slices.Sort(list)
+	}
+	return origin, slices.DeleteFunc(slices.Compact(list), func(v int64) bool {
 		return slices.ContainsFunc(group, func(m measured) bool { return m.value == v })
 	})
 }

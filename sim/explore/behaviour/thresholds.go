@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"lockstep/sim/explore/alike"
@@ -32,7 +31,7 @@ type (
 // It must not be called while workers run. It fails as [Clients.After] and [Servers.Run] do, and
 // is cut short when ctx is done.
 func (k *Clients) Thresholds(ctx context.Context, s *Servers, reached []uint32, met map[uint32]bool) (*Thresholds, error) {
-	f := &finder{ctx: ctx, reached: k.onTheWay(reached), met: met, k: k, s: s, found: &Thresholds{}, compares: maxCompares, probes: maxProbes, lives: map[string]bool{}, tells: map[string]bool{}, passed: maxPassed, unasked: map[string]bool{}}
+	f := &finder{ctx: ctx, reached: k.onTheWay(reached), met: met, k: k, s: s, found: &Thresholds{}, compares: maxCompares, probes: maxProbes, lives: map[string]bool{}, tellings: map[string][]readings.Telling{}, tells: map[string]bool{}, passed: maxPassed, unasked: map[string]bool{}}
 	f.limit = k.Outcomes.Len() + maxRuns
 	k.trying = true
 	defer func() { k.trying = false }()
@@ -91,7 +90,8 @@ type finder struct {
 	leaves   bool            // after a probe the lock had something else in its fields
 	loose    bool            // numbers make no difference that are sent, slept for or told: a draw follows
 	lives    map[string]bool // commands, as kindOf has them, whose reply tells how long a key still lives
-	spans    []int64         // from readings of true time to thresholds after them
+	tellings map[string][]readings.Telling
+	spans    []int64 // from readings of true time to thresholds after them
 	written  map[string][]int64
 
 	asks    map[string][]Question // on which commands are tried with other numbers, by shape
@@ -203,7 +203,7 @@ func (f *finder) groups(from uint32) map[string][]measured {
 				for _, n := range f.readingsIn(kind, lines, i) {
 					key := fmt.Sprint(e.thread, i, n.From, readings.With(lines, i, n, "?"))
 					groups[key] = append(groups[key], measured{e, n.Value, func(v int64) (Observation, bool) {
-						return Observation{SawReply, int64(f.k.Replies.ID(readings.With(lines, i, n, strconv.FormatInt(v, 10))))}, true
+						return Observation{SawReply, int64(f.k.Replies.ID(readings.With(lines, i, n, n.Padded(lines[i], v))))}, true
 					}})
 				}
 			}
@@ -215,15 +215,28 @@ func (f *finder) groups(from uint32) map[string][]measured {
 	return groups
 }
 
-// asked returns the id of the command to which a thread waits for the reply, or 0.
+// asked returns the id of the command to which a thread waits for the reply, or 0. Of several that were sent together, the
+// replies come in their order.
 func (f *finder) asked(at uint32, thread uint8) uint32 {
-	conn := f.k.At(at).Threads[thread].Conn
-	for ; at != 0; at = f.k.At(at).parent {
-		if p := &f.k.At(at).Threads[thread]; p.Kind == process.OpSend && !p.Over && p.Conn == conn {
-			return p.Command
+	conn, had := f.k.At(at).Threads[thread].Conn, 0 // replies to the first of them
+	var sent []uint32                               // the last first
+	for from := f.k.At(at).parent; from != 0; at, from = from, f.k.At(from).parent {
+		p := &f.k.At(from).Threads[thread]
+		if f.k.At(at).thread != thread || p.Over || p.Conn != conn {
+			continue
+		}
+		if p.Kind == process.OpSend {
+			sent = append(sent, p.Command)
+		} else if p.Kind == process.OpReceive && len(sent) > 0 {
+			break
+		} else if p.Kind == process.OpReceive {
+			had++
 		}
 	}
-	return 0
+	if had >= len(sent) {
+		return 0
+	}
+	return sent[len(sent)-1-had]
 }
 
 // kindOf returns the name of a command, with the script if it is a call of one.
@@ -389,7 +402,15 @@ func (f *finder) keep(from uint32, a measured, lo, v int64, path []step) {
 		}
 	case SawReply:
 		kind := f.kindOf(f.asked(from, a.thread))
-		list := f.spansOf(kind)
+		list, spans := f.spansOf(kind), &t.Stored
+		if f.lives[kind] {
+			spans = &t.Millis
+		}
+		for _, how := range f.tellings[kind] {
+			for _, left := range how.Lives(v) {
+				readings.Add(spans, left)
+			}
+		}
 		if f.tells[kind] {
 			list, v = &t.Server, readings.SinceStart(v)
 		} else if v < 0 { // the negative of what is left
@@ -604,7 +625,9 @@ func (f *finder) bisectServer(q, last Question, of aspect, a, b int64) error {
 		return err
 	}
 	if begin, err := at(a); err == nil && f.ages && begin.Reply != end.Reply {
-		f.lives[f.kindOf(q.Command)] = true
+		kind := f.kindOf(q.Command)
+		f.lives[kind] = true
+		f.tellings[kind] = readings.Learn(f.tellings[kind], a, b, *f.k.Replies.Value(begin.Reply), *f.k.Replies.Value(end.Reply), f.k.tokens.At)
 	}
 	for lo, n := a, 0; lo < b && !f.restless(n, 0, 0) && !f.tired(); n++ {
 		from, err := at(lo)

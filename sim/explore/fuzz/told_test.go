@@ -2,6 +2,7 @@ package fuzz
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -28,6 +29,9 @@ var tells = map[string]string{
 	"JSON":       `return '{"left":' .. left .. '}'`,
 	"an array":   `return {"held", "left " .. left}`,
 	"a negative": `return -left`,
+	"an age":     `return 13000 - left`,
+	"its micros": `return left * 1000`,
+	"two digits": `return string.format("00:%02d", math.floor(left / 1000))`,
 }
 
 // asksScript is a lock that is refused, asks a script how long the record still lives, and takes over.
@@ -40,7 +44,16 @@ func asksScript(name, script string) *subject {
 			if err != nil {
 				text = err.Error()
 			}
-			ms, _ := strconv.ParseInt(number.FindString(text), 10, 64)
+			all := number.FindAllString(text, -1)
+			ms, _ := strconv.ParseInt(all[len(all)-1], 10, 64)
+			switch name {
+			case "an age":
+				ms = 13000 - ms
+			case "its micros":
+				ms /= 1000
+			case "two digits":
+				ms *= 1000
+			}
 			return soon(ms), nil
 		})})
 }
@@ -96,6 +109,56 @@ func inTransactions(name string, waited bool) *subject {
 		}})
 }
 
+// piped asks in one pipeline how long the record lives, and another thing.
+var piped = custom("pipeline", "it asks in a pipeline how long the record lives, and whether another key is there", steps{
+	acquire: takesOver(func(ctx context.Context, l *lock) (bool, error) {
+		var left *redis.DurationCmd
+		_, err := l.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+			left = p.PTTL(ctx, l.key)
+			p.Exists(ctx, l.key+":stop")
+			return nil
+		})
+		return err == nil && soon(left.Val().Milliseconds()), err
+	})})
+
+// asksAlong takes the lock and asks how long its record lives in one transaction, whose reply begins with nothing if the lock
+// is taken.
+var asksAlong = custom("asks-along", "SET NX and PTTL in one transaction", steps{
+	acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
+		token, sent := l.Token(), l.Clock.Monotonic()
+		var won *redis.BoolCmd
+		var left *redis.DurationCmd
+		_, err := l.rdb.TxPipelined(ctx, func(p redis.Pipeliner) error {
+			won, left = p.SetNX(ctx, l.key, token, l.TTL), p.PTTL(ctx, l.key)
+			return nil
+		})
+		switch {
+		case won.Val():
+			return l.lease(token, sent), err
+		case err != nil && !errors.Is(err, redis.Nil):
+			return nil, err
+		case soon(left.Val().Milliseconds()):
+			return seize(ctx, l)
+		}
+		return nil, strategies.ErrNotAcquired
+	}})
+
+// waitedMicros tells a script how long a question took before, and goes by what that makes of it.
+var waitedMicros = custom("waited-in-micros", "a script turns milliseconds into microseconds", steps{
+	acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
+		began := l.Clock.Monotonic()
+		if err := l.rdb.Ping(ctx).Err(); err != nil {
+			return nil, err
+		}
+		waited := (l.Clock.Monotonic() - began).Milliseconds()
+		return takesOver(func(ctx context.Context, l *lock) (bool, error) {
+			micros, err := inMicros.Run(ctx, l.rdb, []string{l.key}, waited).Int64()
+			return err == nil && soon(micros/1000), err
+		})(ctx, l)
+	}})
+
+var inMicros = redis.NewScript(`return ARGV[1] * 1000`)
+
 // inSteps counts the steps that its holder has taken in a record in JSON. Others take over in the eighth.
 var inSteps = custom("steps-in-json", "whoever is told of the eighth of eleven steps, and waited for that for 4 to 8.5 s, takes the lock", steps{
 	acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
@@ -132,7 +195,7 @@ var inModes = custom("modes", "a lock draws in which of ten modes it is, and tak
 // TestTold: in whatever form a reading is told, and wherever a script runs, what a lock does for few readings alone is found.
 // And without a bound on cycles nothing is said to hold.
 func TestTold(t *testing.T) {
-	all := []*subject{inTransactions("transactions", false), inTransactions("transactions-by-argument", true), inSteps, inModes}
+	all := []*subject{inTransactions("transactions", false), inTransactions("transactions-by-argument", true), inSteps, inModes, piped, asksAlong, waitedMicros}
 	for name, script := range tells {
 		all = append(all, asksScript(name, script))
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"lockstep/sim/redis"
@@ -41,18 +42,24 @@ var digits = regexp.MustCompile(`[0-9]+`)
 
 // Passed are the numbers in which two alike commands differ.
 type Passed struct {
-	follows map[string]string // by the number in the one: that in the other
+	Numbers map[int64]int64   // by the number in the one: that in the other
+	follows map[string]string // the same as texts
 	after   map[string]bool   // those in the other
 }
 
 // PassedIn returns them.
 func PassedIn(one, two []string) Passed {
-	p := Passed{map[string]string{}, map[string]bool{}}
+	p := Passed{map[int64]int64{}, map[string]string{}, map[string]bool{}}
 	for i, word := range one {
 		from, to := digits.FindAllString(word, -1), digits.FindAllString(two[i], -1)
 		for n := range from {
 			if n < len(to) && from[n] != to[n] {
 				p.follows[from[n]], p.after[to[n]] = to[n], true
+				a, err := strconv.ParseInt(from[n], 10, 64)
+				b, fails := strconv.ParseInt(to[n], 10, 64)
+				if err == nil && fails == nil {
+					p.Numbers[a] = b
+				}
 			}
 		}
 	}

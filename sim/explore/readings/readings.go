@@ -5,6 +5,7 @@ package readings
 import (
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -229,6 +230,18 @@ type Number struct {
 // Replaced returns the text with another one in place of the number.
 func (n Number) Replaced(text, by string) string { return text[:n.From] + by + text[n.To:] }
 
+// Padded returns the digits of another value: as many as there are, if numbers in the text are filled up with zeros.
+func (n Number) Padded(text string, v int64) string {
+	digits := strconv.FormatInt(v, 10)
+	if v >= 0 && padding.MatchString(text) {
+		digits = strings.Repeat("0", max(0, n.To-n.From-len(digits))) + digits
+	}
+	return digits
+}
+
+// padding finds a number that is filled up with zeros.
+var padding = regexp.MustCompile(`(^|[^0-9.])0[0-9]`)
+
 // Numbers lists the numbers in a text that may be spans. Those in tokens are none: see Masked.
 func Numbers(text string, tokenAt func(string) int) (list []Number) {
 	for at := 0; at < len(text); {
@@ -252,7 +265,12 @@ func Refuses(reply string) bool {
 
 // Payload reports whether a line of a reply is an integer, a status, an error or a bulk string, and not a length.
 func Payload(lines []string, i int) bool {
-	return i > 0 && strings.HasPrefix(lines[i-1], "$") || lines[i] != "" && strings.IndexByte(":+-", lines[i][0]) >= 0
+	return bulk(lines, i) || lines[i] != "" && strings.IndexByte(":+-", lines[i][0]) >= 0
+}
+
+// bulk reports whether a line of a reply is a bulk string. After the length of nothing there is none.
+func bulk(lines []string, i int) bool {
+	return i > 0 && strings.HasPrefix(lines[i-1], "$") && lines[i-1] != "$-1"
 }
 
 // Payloads lists what a reply tells.
@@ -269,7 +287,7 @@ func Payloads(reply string) (list []string) {
 // With returns a reply with another text in place of a number in one of its lines.
 func With(lines []string, i int, n Number, text string) string {
 	other := slices.Clone(lines)
-	if other[i] = n.Replaced(lines[i], text); i > 0 && strings.HasPrefix(lines[i-1], "$") {
+	if other[i] = n.Replaced(lines[i], text); bulk(lines, i) {
 		other[i-1] = "$" + strconv.Itoa(len(other[i]))
 		if text == "?" {
 			other[i-1] = "$?"
