@@ -159,7 +159,7 @@ var staged = []*subject{
 // bound on cycles nothing is said to hold.
 func TestStages(t *testing.T) {
 	for i, s := range staged {
-		if !testenv.Some(i, 2) {
+		if !testenv.Some(i, testenv.Quick(6, 2)) {
 			continue
 		}
 		b := explore.Defaults(s.strategy)

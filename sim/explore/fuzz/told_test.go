@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -196,11 +198,11 @@ var inModes = custom("modes", "a lock draws in which of ten modes it is, and tak
 // And without a bound on cycles nothing is said to hold.
 func TestTold(t *testing.T) {
 	all := []*subject{inTransactions("transactions", false), inTransactions("transactions-by-argument", true), inSteps, inModes, piped, asksAlong, waitedMicros}
-	for name, script := range tells {
-		all = append(all, asksScript(name, script))
+	for _, name := range slices.Sorted(maps.Keys(tells)) {
+		all = append(all, asksScript(name, tells[name]))
 	}
 	for i, s := range all {
-		if !testenv.Some(i, 2) {
+		if !testenv.Some(i, testenv.Quick(16, 3)) {
 			continue
 		}
 		b := explore.Defaults(s.strategy)
