@@ -88,7 +88,7 @@ func learn(known []Telling, a, b, n, m int64) []Telling {
 		t.Scale = -1
 	}
 	t.Offset = n - t.Of(a)
-	usual := t == Telling{Scale: 1} || t.Seconds && t.Scale == 1 && max(t.Offset, -t.Offset) <= 1
+	usual := t.Scale == 1 && max(t.Offset, -t.Offset) <= 2
 	if usual || t.Seconds && max(m-t.Of(b), t.Of(b)-m) > 1 {
 		return known
 	}
