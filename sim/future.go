@@ -3,6 +3,8 @@ package sim
 import (
 	"fmt"
 	"slices"
+
+	"lockstep/sim/trace"
 )
 
 // future implements monitor.Future: it tells the monitor about threads and timers, which
@@ -46,12 +48,8 @@ func (c *client) hear(reply []byte) {
 		c.heard, c.tries = 0, false
 	}
 	for len(reply) > 0 {
-		if n := tokenAt(reply); n > 0 {
-			reply = reply[n:]
-			continue
-		}
 		c.heard = (c.heard ^ uint64(reply[0])) * fnvPrime
-		reply = reply[1:]
+		reply = reply[max(1, trace.TokenAt(reply)):] // of a token, whose it is
 	}
 	c.heard = (c.heard ^ endOfReply) * fnvPrime
 }
@@ -60,22 +58,3 @@ const (
 	fnvPrime   = 1_099_511_628_211 // of 64 bits: http://www.isthe.com/chongo/tech/comp/fnv
 	endOfReply = 256
 )
-
-// tokenAt returns the length of what follows a client's name in the token with which a text begins, or 0: of A12-9f31 it
-// is the text but for the name.
-func tokenAt(text []byte) int {
-	n := 0
-	for n < len(text) && text[n] >= '0' && text[n] <= '9' {
-		n++
-	}
-	const tail = len("-9f31")
-	if n == 0 || len(text) < n+tail || text[n] != '-' {
-		return 0
-	}
-	for _, c := range text[n+1 : n+tail] {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return 0
-		}
-	}
-	return n + tail
-}

@@ -2,7 +2,6 @@ package monitor
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -314,8 +313,15 @@ func (m *Monitor) livelock(e *trace.Event) {
 	}
 }
 
-// tokens finds them in a text, each with the name of its client.
-var tokens = regexp.MustCompile(`([A-Z])[0-9]+-[0-9a-f]{4}`)
+// tokenless is a text with the names of clients in place of their tokens.
+func tokenless(text string) string {
+	var b strings.Builder
+	for len(text) > 0 {
+		b.WriteByte(text[0])
+		text = text[max(1, trace.TokenAt(text)):]
+	}
+	return b.String()
+}
 
 // situation describes everything on which the future depends, relative to now, and without
 // tokens, which always differ. The lock's own record is described by its owner.
@@ -333,7 +339,7 @@ func (m *Monitor) situation(e *trace.Event) string {
 			}
 			fmt.Fprintf(&b, "|n%d %d %d", n, r.Owner.Client, left)
 			if r.Key != m.s.Key {
-				b.WriteString(" " + tokens.ReplaceAllString(r.Key+" "+r.Value, "$1"))
+				b.WriteString(" " + tokenless(r.Key+" "+r.Value))
 			}
 		}
 	}

@@ -207,21 +207,6 @@ func TestTold(t *testing.T) {
 		}
 		b := explore.Defaults(s.strategy)
 		b.TTL, b.Codes, b.Cycles, b.Faults = 12*time.Second, trace.Verdict{trace.DG, trace.FR}, 1, explore.Budget{explore.Pause: 1}
-		r, err := explore.Run(t.Context(), b, explore.Options{})
-		if err != nil {
-			t.Fatalf("%s: %v", s.name, err)
-		}
-		if r.Find(trace.FR) == nil {
-			t.Errorf("%s: %s", s.name, r.Summary())
-		}
-		b.Cycles, b.Remembers = explore.Any, false
-		b.Faults = explore.Budget{explore.Pause: explore.Any, explore.Crash: explore.Any}
-		r, err = explore.Run(t.Context(), b, explore.Options{})
-		switch {
-		case err != nil && !strings.Contains(err.Error(), "needs a bound on cycles"):
-			t.Errorf("%s: %v", s.name, err)
-		case err == nil && r.Answer() == explore.HoldsAlways:
-			t.Errorf("%s: %s", s.name, r.Summary())
-		}
+		findsForeignRelease(t, s, b)
 	}
 }
