@@ -131,7 +131,7 @@ func (x *exploration) run(cmd *cobra.Command, strategy string) error {
 	if err != nil {
 		return err
 	}
-	opt := explore.Options{Workers: x.workers, Certify: x.given("certificate"), Disk: x.disk}
+	opt := explore.Options{Workers: x.workers, Certify: x.given("certificate"), Disk: x.disk, Trials: explore.Trials}
 	if opt.Memory, err = x.limits(); err != nil {
 		return err
 	}

@@ -209,7 +209,7 @@ func search(t *testing.T, s *searched) *explore.Result {
 	t.Helper()
 	lock, stats := bubble.Measured(t, s.library)
 	lock.Name = strings.Trim(strings.NewReplacer(" ", "-", ",", "").Replace(s.name), "-")
-	r, err := explore.Run(t.Context(), s.bounds(lock), explore.Options{})
+	r, err := explore.Run(t.Context(), s.bounds(lock), explore.Options{Trials: explore.Trials})
 	switch {
 	case err != nil:
 		t.Fatalf("%s: %v", s.name, err)

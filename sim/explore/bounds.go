@@ -2,11 +2,9 @@ package explore
 
 import (
 	"slices"
-	"sync"
 
 	"lockstep/sim/explore/bounds"
-	"lockstep/sim/explore/space"
-	"lockstep/sim/fault"
+	"lockstep/sim/explore/offers"
 )
 
 // Bounds delimit the schedules of a search. Its result holds within them, and says nothing of
@@ -50,25 +48,14 @@ func ParseFaultKind(s string) (FaultKind, bool) {
 	return FaultKind(max(0, k)), k >= 0
 }
 
-// KindOf returns the kind of fault that one of the engine's is in a search, or is a part of. It reports false if a search has
-// none such, and of a fault that ends another.
-func KindOf(f fault.Fault) (FaultKind, bool) {
-	k, is := kindsOf()[fault.SpecOf(f).Word]
-	return k, is
-}
+// KindOf returns the kind of fault that one of the engine's is in a search, or is a part of: see [offers.KindOf].
+var KindOf = offers.KindOf
 
-// kindsOf has the kinds by the words of the engine's faults.
-var kindsOf = sync.OnceValue(func() map[string]FaultKind {
-	kinds := map[string]FaultKind{}
-	for k := range space.ChoiceKinds {
-		for _, f := range k.Makes() {
-			if s := fault.SpecOf(f); !s.Ends {
-				kinds[s.Word] = k.Needs()
-			}
-		}
-	}
-	return kinds
-})
+// Offer is a fault that a person who schedules by hand can choose from a menu.
+type Offer = offers.Offer
+
+// Offers lists the faults that a client or a node can have within some bounds: see [offers.All].
+var Offers = offers.All
 
 // Any is the number of cycles, or of faults of a kind, of a search that doesn't bound them.
 const Any = bounds.Any

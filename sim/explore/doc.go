@@ -28,7 +28,9 @@
 //   - agree plays random schedules in both the search and the engine, and compares them;
 //     picture describes a situation as either of them shows it.
 //   - certificate checks the result of a search without bounds by means of the engine alone.
-//   - fuzz plays random schedules in the engine, and expects the search to find what they violate.
+//   - trials plays random schedules in the engine alone, with waits of any length, by which a
+//     search doubts what it is about to claim (doubt.go). offers has the faults as moves of the engine.
+//   - fuzz plays such schedules as well, and expects the search to find what they violate.
 //   - madeup has locks that are made up from steps, for tests to compare verdicts on.
 //   - report puts a result into words, and locktest is the search as a function for tests
 //     of other modules.
@@ -63,5 +65,6 @@
 // nothing and reduces nothing (TestBruteForce). Every search repeats a part of that: it
 // plays random schedules in both interpreters, replays histories to notice a lock that isn't
 // deterministic, and has the engine confirm every counterexample. It fails when they
-// disagree.
+// disagree. With [Options.Trials] the engine also plays thousands of schedules that know nothing of the
+// search, and what one of them violates doesn't hold.
 package explore

@@ -35,6 +35,8 @@ type Result struct {
 	UnderWay int  // of a closed search: the most requests that were held up at once
 	Threads  bool // the lock starts threads: those of one client act by turns; in a closed search it asks again when all of its last cycle have ended
 
+	Trials int // random schedules with waits of any length that the engine has played to doubt what holds: see [Options.Trials]
+
 	Depth       int             // all schedules of so many choices were covered
 	States      int64           // distinct states, with those that differ in clients' names alone from one that was followed
 	Transitions int64           // choices made in them
@@ -78,6 +80,9 @@ type Counterexample struct {
 	// schedule makes them twice, and it is no least one; Switches is 0.
 	Turn  int
 	Trace *trace.Trace // of the engine's run of the schedule
+	// Random: the search has missed it, and a random schedule shows it. It is no least one, but
+	// nothing can be left out of it.
+	Random bool
 	// Within are the smaller bounds in which it is the least, if there was no time to
 	// find the least within the search's own; otherwise nil.
 	Within *Bounds
@@ -163,7 +168,7 @@ func run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
 			return nil, err
 		}
 		without := opt.inMemory()
-		without.Certify = false // a certificate's search lets records go early, which may hide a violation
+		without.Certify, without.Trials = false, 0 // a certificate's search lets records go early, which may hide a violation
 		if r, err := run(ctx, b, without); err != nil || r.Answer() != HoldsAlways {
 			return r, err
 		}
@@ -189,6 +194,9 @@ func run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
 		}
 		return err
 	})
+	if err == nil {
+		err = r.doubt(ctx, &opt)
+	}
 	return r, err
 }
 

@@ -35,6 +35,11 @@ type Options struct {
 	// Timers has the lock tried for timers of package time, which would never go off. It takes two
 	// collections of garbage, and no lock of the catalogue has any.
 	Timers bool
+	// Trials is how many random schedules the engine plays within the bounds, with waits of any length, where a code would
+	// hold. They know nothing of the search's instants, and are drawn from fixed seeds. What any of them violates
+	// is violated, and nothing is decided of the other codes. 0 is none. On several servers, and in other processes, they are
+	// fewer, as they take longer there.
+	Trials int
 	// Progress, if it is set, is called about five times a second.
 	Progress func(Progress)
 

@@ -193,7 +193,7 @@ func (m *Search) begin() tea.Cmd {
 	search := func() (end tea.Msg) {
 		defer cancel(nil)
 		defer close(news)
-		r, err := run(ctx, bounds, explore.Options{Memory: screen.SearchMemory, Progress: func(p explore.Progress) {
+		r, err := run(ctx, bounds, explore.Options{Memory: screen.SearchMemory, Trials: explore.Trials, Progress: func(p explore.Progress) {
 			select {
 			case news <- progress{number, p, m.Now().Sub(from)}:
 			default:

@@ -74,7 +74,7 @@ func sourceRoot() (string, bool) {
 // program.
 func engineOf(root string, built time.Time) (string, error) {
 	w := walk{root: root, built: built, seen: map[string]bool{"strategies": true}}
-	for _, dir := range []string{"sim/explore", "sim/explore/fuzz", "sim/explore/report", "sim/campaign/job"} {
+	for _, dir := range []string{"sim/explore", "sim/explore/trials", "sim/explore/report", "sim/campaign/job"} {
 		if err := w.visit(dir); err != nil {
 			return "", err
 		}

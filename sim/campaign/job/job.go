@@ -20,7 +20,7 @@ import (
 
 	"lockstep/scenarios"
 	"lockstep/sim/explore"
-	"lockstep/sim/explore/fuzz"
+	"lockstep/sim/explore/trials"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -177,32 +177,31 @@ func (s *Search) limit() (time.Duration, error) {
 	return d, err
 }
 
-// Setting returns what the schedules have in common. It fails if that makes no sense.
-func (r *Random) Setting(of strategies.Strategy) (fuzz.Setting, error) {
-	s := fuzz.Setting{Clients: r.Clients, Cycles: r.Cycles}
-	b := explore.Bounds{Strategy: of}
+// Bounds returns what the schedules have in common: of the faults, which kinds there are. It fails if that makes no sense.
+func (r *Random) Bounds(of strategies.Strategy) (explore.Bounds, error) {
+	b := explore.Defaults(of)
 	if err := scenarios.SetCaller(&b, r.Caller); err != nil {
-		return s, fmt.Errorf("callers: %w", err)
+		return b, fmt.Errorf("callers: %w", err)
 	}
-	s.Checks, s.Extend = b.Checks, b.Extend
+	b.Clients, b.Cycles = r.Clients, r.Cycles
 	var err error
-	if s.Faults, err = scenarios.ParseFaults(r.Faults); err != nil {
-		return s, fmt.Errorf("faults: %w", err)
+	if b.Faults, err = scenarios.ParseFaults(r.Faults); err != nil {
+		return b, fmt.Errorf("faults: %w", err)
 	}
-	if s.Faults[explore.Pause] == 0 {
-		return s, errors.New("faults: in a random schedule time passes anywhere, which is a pause: name pause among its faults")
+	if b.Faults[explore.Pause] == 0 {
+		return b, errors.New("faults: in a random schedule time passes anywhere, which is a pause: name pause among its faults")
 	}
-	if s.TTL, err = time.ParseDuration(r.TTL); err != nil {
-		return s, fmt.Errorf("ttls: %q is no duration", r.TTL)
+	if b.TTL, err = time.ParseDuration(r.TTL); err != nil {
+		return b, fmt.Errorf("ttls: %q is no duration", r.TTL)
 	}
-	if s.Codes, err = codes(r.Codes); err != nil {
-		return s, fmt.Errorf("codes: %w", err)
+	if b.Codes, err = codes(r.Codes); err != nil {
+		return b, fmt.Errorf("codes: %w", err)
 	}
 	if r.First > r.Last || r.Last-r.First >= MaxSeeds {
-		return s, fmt.Errorf("seeds: a job has 1 to %d seeds, and not those from %d to %d", MaxSeeds, r.First, r.Last)
+		return b, fmt.Errorf("seeds: a job has 1 to %d seeds, and not those from %d to %d", MaxSeeds, r.First, r.Last)
 	}
-	_, err = s.Config(of)
-	return s, err
+	_, err = trials.Config(&b)
+	return b, err
 }
 
 // About is what a job is about apart from versions: the lock and the bounds or the seeds, in words.

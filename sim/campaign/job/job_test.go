@@ -195,7 +195,7 @@ func TestEngine(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, dir := range []string{"sim/explore", "sim/explore/fuzz", "sim/explore/report", "sim/campaign/job"} {
+	for _, dir := range []string{"sim/explore", "sim/explore/trials", "sim/explore/report", "sim/campaign/job"} {
 		write(dir+"/x.go", "package x\nimport _ \"lockstep/sim/below\"\nimport _ \"lockstep/strategies\"\nimport _ \"fmt\"\n")
 	}
 	write("sim/below/x.go", "package below\n")

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"lockstep/sim/explore"
-	"lockstep/sim/explore/fuzz"
 	"lockstep/sim/explore/report"
+	"lockstep/sim/explore/trials"
 	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
@@ -147,7 +147,7 @@ func (all Locks) Check(j *Job) error {
 	if j.Search != nil {
 		_, err = j.Search.Bounds(l.Strategy)
 	} else {
-		_, err = j.Random.Setting(l.Strategy)
+		_, err = j.Random.Bounds(l.Strategy)
 	}
 	if err != nil {
 		return &Senseless{err}
@@ -194,7 +194,7 @@ func search(ctx context.Context, j *Job, l *Lock, progress func(int64)) (*Outcom
 		limited, stop = context.WithTimeoutCause(limited, d, errCutOff(fmt.Sprintf("the time limit of %s was reached", d)))
 		defer stop()
 	}
-	r, err := explore.Run(limited, b, explore.Options{Workers: 1, Progress: func(p explore.Progress) {
+	r, err := explore.Run(limited, b, explore.Options{Workers: 1, Trials: explore.Trials, Progress: func(p explore.Progress) {
 		progress(p.States)
 		if most := j.Search.Memory; most > 0 && int64(p.Bytes) > most {
 			cut(errCutOff(fmt.Sprintf("the visited set was to take %s bytes at most", report.Grouped(most))))
@@ -242,15 +242,15 @@ func outcome(j *Job, r *explore.Result) *Outcome {
 const stretch = 200
 
 func random(ctx context.Context, j *Job, l *Lock, progress func(int64)) (*Outcome, error) {
-	set, err := j.Random.Setting(l.Strategy)
+	b, err := j.Random.Bounds(l.Strategy)
 	if err != nil {
 		return nil, &Senseless{err}
 	}
-	var all []fuzz.Found
+	var all []trials.Found
 	r := j.Random
 	for first := r.First; ; first += stretch {
 		last := min(r.Last, first+stretch-1)
-		some, err := fuzz.Play(ctx, l.Strategy, set, first, last)
+		some, err := trials.Play(ctx, b, first, last)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -267,7 +267,7 @@ func random(ctx context.Context, j *Job, l *Lock, progress func(int64)) (*Outcom
 	for _, f := range all {
 		text := fmt.Sprintf("%s: violated by %s; the first is that of seed %d", f.Code.Name(), report.Count(f.Count, "random schedule"), f.Seed)
 		o.Findings = append(o.Findings, Finding{Code: f.Code.String(), Violated: true, Text: text, Least: &Least{Schedule: f.Trace.Schedule,
-			Headline: report.Headline(f.Trace, f.Code), Faults: []string{f.Cost}, Seed: f.Seed, Times: f.Count}})
+			Headline: report.Headline(f.Trace, f.Code), Faults: []string{f.Cost.String()}, Seed: f.Seed, Times: f.Count}})
 	}
 	if len(all) > 0 {
 		o.Answer = fmt.Sprintf("%s (%s)", explore.Violated, strings.Join(o.Violated(), ", "))
@@ -276,9 +276,9 @@ func random(ctx context.Context, j *Job, l *Lock, progress func(int64)) (*Outcom
 }
 
 // join adds the findings of later seeds to those of earlier ones, worst first.
-func join(all, more []fuzz.Found) (joined []fuzz.Found) {
-	of := map[trace.Code]*fuzz.Found{}
-	for _, list := range [][]fuzz.Found{all, more} {
+func join(all, more []trials.Found) (joined []trials.Found) {
+	of := map[trace.Code]*trials.Found{}
+	for _, list := range [][]trials.Found{all, more} {
 		for _, f := range list {
 			if known := of[f.Code]; known != nil {
 				known.Count += f.Count

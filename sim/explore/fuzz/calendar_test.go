@@ -56,16 +56,16 @@ func TestCalendar(t *testing.T) {
 		t.Run(c.of.name, func(t *testing.T) {
 			s := setting{clients: 2, cycles: 1, ttl: 12 * time.Second, seed: 1, tries: 1}
 			p := &player{subject: c.of}
-			defer p.close() //nolint:errcheck // nothing is written
+			defer p.Close() //nolint:errcheck // nothing is written
 			soon := c.end.Sub(trace.Epoch) - time.Second
-			if err := p.play(s, []op{{wait: soon}, {who: 0, count: 6}, {wait: 2 * time.Second}, {who: 1, count: 12}}); err != nil {
+			if err := p.play(s, []op{{Wait: soon}, {Who: 0, Count: 6}, {Wait: 2 * time.Second}, {Who: 1, Count: 12}}); err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Contains(p.verdict(), trace.DG) {
-				t.Errorf("the engine shows %s, and no DG", p.verdict())
+			if !slices.Contains(p.Verdict(), trace.DG) {
+				t.Errorf("the engine shows %s, and no DG", p.Verdict())
 			}
 			b := s.bounds(c.of)
-			b.Faults, b.Codes = p.spent().faults, trace.Verdict{trace.DG}
+			b.Faults, b.Codes = p.Cost().Faults, trace.Verdict{trace.DG}
 			r, err := explore.Run(t.Context(), b, explore.Options{})
 			if err != nil {
 				t.Fatal(err)

@@ -44,19 +44,19 @@ func TestCopiesOutliveClients(t *testing.T) {
 				}
 				return give(ctx, l, lease)
 			}}),
-			explore.Budget{explore.Crash: 1, explore.Duplicate: 1}, true, []op{{who: 0, count: 13}, {faults: []fault.Fault{fault.Crash{Client: "A"}}}}},
+			explore.Budget{explore.Crash: 1, explore.Duplicate: 1}, true, []op{{Who: 0, Count: 13}, {Faults: []fault.Fault{fault.Crash{Client: "A"}}}}},
 		{custom("copy-after-end", "the last command of A's last cycle comes again when its record is gone, and B has the lock", steps{
 			release: looksThen(time.Second)}),
-			explore.Budget{explore.Duplicate: 1}, false, []op{{who: 0, count: 30}}},
+			explore.Budget{explore.Duplicate: 1}, false, []op{{Who: 0, Count: 30}}},
 	} {
 		at := setting{clients: 2, cycles: 1, ttl: 12 * time.Second, seed: 1, tries: 1, extend: c.extend}
 		p := &player{subject: c.lock}
-		ops := append(c.begin, op{wait: 30 * time.Second}, op{who: 1, count: 5}, op{faults: []fault.Fault{fault.Duplicate{Client: "A"}}})
-		shows, cost := p.shows(at, ops, trace.FR), p.spent()
-		if !shows || cost.faults != c.faults {
-			t.Errorf("%s: the engine shows %s by %s", c.lock.name, p.verdict(), p.line())
+		ops := append(c.begin, op{Wait: 30 * time.Second}, op{Who: 1, Count: 5}, op{Faults: []fault.Fault{fault.Duplicate{Client: "A"}}})
+		shows, cost := p.shows(at, ops, trace.FR), p.Cost()
+		if !shows || cost.Faults != c.faults {
+			t.Errorf("%s: the engine shows %s by %s", c.lock.name, p.Verdict(), p.Line())
 		}
-		if err := p.close(); err != nil {
+		if err := p.Close(); err != nil {
 			t.Error(err)
 		}
 		if a := (&searcher{answers: map[string]answer{}, limit: 400_000}).covers(c.lock, at, &cost); a.err != nil || !slices.Contains(a.found, trace.FR) {

@@ -2,10 +2,9 @@
 // length and faults of all kinds, and knows nothing of the instants that the search considers.
 // What such a schedule violates, the search must find within bounds that contain it.
 //
-// player.go plays a schedule and adds up its cost. A wait costs a pause of each client that
-// could act in the middle of a cycle; to come later, for the first time or again, is free.
-// draw.go draws schedules, and shrink.go leaves out all that a violation doesn't need. [Play] has them
-// play the schedules of a range of seeds. The tests ask the search, in search_test.go.
+// Package trials plays and shrinks the schedules; searches doubt their claims by it as well (explore.Options.Trials). Here
+// they don't, so that what a search misses shows. player_test.go draws what the schedules of a lock are configured
+// with, and search_test.go asks the search.
 //
 // Besides the catalogue they have a collection of locks as outsiders write them, most of them with
 // one thing wrong: habits_test.go has them, and schedules_test.go, for each, a schedule that breaks

@@ -70,15 +70,15 @@ func TestFractions(t *testing.T) {
 		t.Run(c.of.name, func(t *testing.T) {
 			s := setting{clients: 2, cycles: 1, ttl: 12 * time.Second, seed: 1, tries: 1}
 			p := &player{subject: c.of}
-			defer p.close() //nolint:errcheck // nothing is written
-			if err := p.play(s, []op{{wait: fraction}, {who: 0, count: 8}, {wait: c.after - fraction}, {who: 1, count: 8}}); err != nil {
+			defer p.Close() //nolint:errcheck // nothing is written
+			if err := p.play(s, []op{{Wait: fraction}, {Who: 0, Count: 8}, {Wait: c.after - fraction}, {Who: 1, Count: 8}}); err != nil {
 				t.Fatal(err)
 			}
-			if slices.Contains(p.verdict(), trace.DG) != c.wrong {
-				t.Errorf("the engine shows %s by %s", p.verdict(), p.line())
+			if slices.Contains(p.Verdict(), trace.DG) != c.wrong {
+				t.Errorf("the engine shows %s by %s", p.Verdict(), p.Line())
 			}
 			b := s.bounds(c.of)
-			b.Faults, b.Codes = p.spent().faults, trace.Verdict{trace.DG}
+			b.Faults, b.Codes = p.Cost().Faults, trace.Verdict{trace.DG}
 			r, err := explore.Run(t.Context(), b, explore.Options{})
 			if err != nil {
 				t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 
 	"lockstep/sim/explore"
 	"lockstep/sim/explore/madeup"
+	"lockstep/sim/explore/trials"
 	"lockstep/sim/fault"
 	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
@@ -37,15 +38,14 @@ func TestLateRequestsInTheEngine(t *testing.T) {
 			t.Errorf("%s: %v", s.Name, err)
 			continue
 		}
-		set := Setting{Clients: 2, Cycles: 3, TTL: 12 * time.Second, Codes: codes,
-			Faults: explore.Budget{explore.Crash: 1, explore.HoldRequest: 1, explore.Duplicate: 1}}
-		found, err := Play(context.Background(), s, set, 1, uint64(testenv.Count(100, 1000)))
+		b.Cycles, b.Faults = 3, explore.Budget{explore.Crash: 1, explore.HoldRequest: 1, explore.Duplicate: 1}
+		found, err := trials.Play(context.Background(), b, 1, uint64(testenv.Count(100, 1000)))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, f := range found {
 			if r.Holds(f.Code) && within(&f) {
-				t.Errorf("%s: holds for %s, and seed %d violates it by %s\n%s", s.Name, f.Code, f.Seed, f.Cost, f.Shrunk)
+				t.Errorf("%s: holds for %s, and seed %d violates it by %s\n%s", s.Name, f.Code, f.Seed, &f.Cost, f.Shrunk)
 			}
 		}
 		if len(found) > 0 {
@@ -63,7 +63,7 @@ func TestLateRequestsInTheEngine(t *testing.T) {
 
 // within reports whether a schedule surely has no more requests that come late at a time, or twice, than the
 // search: one of each.
-func within(f *Found) bool {
+func within(f *trials.Found) bool {
 	late, twice := 0, 0
 	for _, m := range f.Shrunk.Moves {
 		switch m.Fault.(type) {

@@ -85,10 +85,10 @@ func TestMeasuredSpans(t *testing.T) {
 		ops    []op
 		says   string
 	}{
-		{asOldAsTheRecord, explore.Budget{explore.Pause: 2}, []op{{who: 0, count: 6}, {wait: 1600 * ms}, {who: 1, count: 4}, {wait: 2500 * ms}, {who: 1, count: 2},
-			{wait: 700 * ms}, {who: 1, count: 4}}, "the lock gives lock:mark a life that it has measured"},
-		{asLongAsItTook, explore.Budget{explore.Pause: 1, explore.HoldRequest: 1}, []op{{who: 0, count: 5}, {who: 1, count: 5}, {faults: []fault.Fault{fault.Hold{Client: "B"}}},
-			{who: 1, count: 1}, {wait: 1600 * ms}, {faults: []fault.Fault{fault.Free{Client: "B", N: 1}}}, {who: 1, count: 2}, {wait: 2600 * ms}, {who: 1, count: 6}},
+		{asOldAsTheRecord, explore.Budget{explore.Pause: 2}, []op{{Who: 0, Count: 6}, {Wait: 1600 * ms}, {Who: 1, Count: 4}, {Wait: 2500 * ms}, {Who: 1, Count: 2},
+			{Wait: 700 * ms}, {Who: 1, Count: 4}}, "the lock gives lock:mark a life that it has measured"},
+		{asLongAsItTook, explore.Budget{explore.Pause: 1, explore.HoldRequest: 1}, []op{{Who: 0, Count: 5}, {Who: 1, Count: 5}, {Faults: []fault.Fault{fault.Hold{Client: "B"}}},
+			{Who: 1, Count: 1}, {Wait: 1600 * ms}, {Faults: []fault.Fault{fault.Free{Client: "B", N: 1}}}, {Who: 1, Count: 2}, {Wait: 2600 * ms}, {Who: 1, Count: 6}},
 			"for a time that it has measured"},
 	} {
 		if tt.lock == asLongAsItTook && !testenv.CI() {
@@ -97,10 +97,10 @@ func TestMeasuredSpans(t *testing.T) {
 		t.Run(tt.lock.name, func(t *testing.T) {
 			at := setting{clients: 2, cycles: 1, ttl: tt.lock.ttl, seed: 1, tries: 1}
 			p := &player{subject: tt.lock}
-			defer p.close() //nolint:errcheck // nothing is written
+			defer p.Close() //nolint:errcheck // nothing is written
 			if !p.shows(at, tt.ops, trace.DG) {
-				c := p.spent()
-				t.Errorf("the engine shows %s by %s, which takes %s", p.verdict(), p.line(), c.String())
+				c := p.Cost()
+				t.Errorf("the engine shows %s by %s, which takes %s", p.Verdict(), p.Line(), c.String())
 			}
 			for _, endless := range []bool{false, true} {
 				if endless && !testenv.CI() {

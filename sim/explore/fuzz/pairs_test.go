@@ -8,6 +8,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
+	"lockstep/sim/explore/trials"
 	"lockstep/sim/fault"
 	"lockstep/sim/testenv"
 	"lockstep/strategies"
@@ -19,7 +20,7 @@ type closer struct{ *drawer }
 
 // near is a fault of a kind that hits a client or a node, with all its moves.
 func (d closer) near(kind explore.FaultKind, who, node int) []fault.Fault {
-	client := d.config.Clients[who].Name
+	client := d.Config.Clients[who].Name
 	switch {
 	case kind == explore.ReplyLost && d.IntN(2) == 0:
 		return []fault.Fault{fault.LoseHeldReply{Client: client, N: 1 + d.IntN(2)}}
@@ -30,18 +31,18 @@ func (d closer) near(kind explore.FaultKind, who, node int) []fault.Fault {
 		}
 		return []fault.Fault{fault.Duplicate{Client: client, After: after, N: 1 + d.IntN(3)}}
 	}
-	return d.faultOf(kind, who, node)
+	return d.FaultOf(kind, who, node)
 }
 
 // soon is a span that is likely to matter: a TTL, a timeout, or until so long before the next instant at which
 // anything is due.
 func (d closer) soon() time.Duration {
 	if d.IntN(5) == 0 {
-		return d.span()
+		return d.Span()
 	}
-	ttl, timeout, next := d.s.ttl, d.config.Timeout, time.Duration(0)
-	if at, any := d.world.Next(); any {
-		next = at - d.world.Now()
+	ttl, timeout, next := d.s.ttl, d.Config.Timeout, time.Duration(0)
+	if at, any := d.World.Next(); any {
+		next = at - d.World.Now()
 	}
 	spans := [...]time.Duration{ttl, ttl, timeout, timeout, ttl / 2, ttl - timeout, timeout - ttl, next, next, next, next / 2, next - ttl, next - timeout}
 	s := spans[d.IntN(len(spans))] + time.Duration(d.IntN(3)-1)*time.Millisecond
@@ -64,33 +65,33 @@ func (d closer) kindsFor() (kinds []explore.FaultKind) {
 
 // draw plays such a schedule.
 func (d closer) draw(*subject) error {
-	d.s, d.ops = *d.given, d.ops[:0]
+	d.s, d.Ops = *d.given, d.Ops[:0]
 	if err := d.begin(d.s); err != nil {
 		return err
 	}
-	left, who, node := d.kindsFor(), d.IntN(d.s.clients), d.IntN(len(d.config.Nodes))
-	length := 14 * d.s.clients * d.s.cycles * len(d.config.Nodes)
+	left, who, node := d.kindsFor(), d.IntN(d.s.clients), d.IntN(len(d.Config.Nodes))
+	length := 14 * d.s.clients * d.s.cycles * len(d.Config.Nodes)
 	start, at := d.IntN([...]int{12, length}[d.IntN(2)]), d.IntN(d.s.clients)
 	switches, waits := [...]float64{0.02, 0.1, 0.3}[d.IntN(3)], [...]float64{0, 0.01, 0.03}[d.IntN(3)]
-	d.polite = d.IntN(2) == 0
-	for n := 0; n < 5*length && d.world.Err() == nil; n++ {
+	d.Polite = d.IntN(2) == 0
+	for n := 0; n < 5*length && d.World.Err() == nil; n++ {
 		if n >= start {
 			left = d.strike(left, who, node)
 			if d.Float64() < 0.08 {
-				d.free()
+				d.Free()
 			}
 		}
 		if d.Float64() < waits {
 			d.passes()
 		}
-		if d.Float64() < switches || !d.world.Ready(sim.SetOf(at)) {
-			at = d.another(at)
+		if d.Float64() < switches || !d.World.Ready(sim.SetOf(at)) {
+			at = d.Another(at)
 		}
-		if !d.make(op{who: at, count: 1}) && !d.idles() {
+		if !d.Make(op{Who: at, Count: 1}) && !d.idles() {
 			break
 		}
 	}
-	return d.world.Err()
+	return d.World.Err()
 }
 
 // strike makes the next fault, if it is time for that, and returns those that are left.
@@ -99,13 +100,13 @@ func (d closer) strike(left []explore.FaultKind, who, node int) []explore.FaultK
 		return left
 	}
 	if d.IntN(5) == 0 {
-		who, node = d.IntN(d.s.clients), d.IntN(len(d.config.Nodes))
+		who, node = d.IntN(d.s.clients), d.IntN(len(d.Config.Nodes))
 	}
-	if !d.make(op{faults: d.near(left[0], who, node)}) && d.IntN(20) > 0 {
+	if !d.Make(op{Faults: d.near(left[0], who, node)}) && d.IntN(20) > 0 {
 		return left
 	}
 	if d.IntN(3) == 0 {
-		d.make(op{who: who, count: 1 + d.IntN(2)})
+		d.Make(op{Who: who, Count: 1 + d.IntN(2)})
 	}
 	return left[1:]
 }
@@ -113,29 +114,30 @@ func (d closer) strike(left []explore.FaultKind, who, node int) []explore.FaultK
 // passes lets time pass, if the schedule is polite after those have gone on who would be paused.
 func (d closer) passes() {
 	for i := range d.s.clients {
-		for n := 0; d.polite && n < 60 && d.pauses(i) && d.make(op{who: i, count: 1}); n++ {
+		for n := 0; d.Polite && n < 60 && d.Pauses(i) && d.Make(op{Who: i, Count: 1}); n++ {
 		}
 	}
-	d.make(op{wait: d.soon()})
+	d.Make(op{Wait: d.soon()})
 }
 
 // idles lets something happen where no client can act, and reports whether anything could.
 func (d closer) idles() bool {
-	next, any := d.world.Next()
-	switch in := next - d.world.Now(); {
+	next, any := d.World.Next()
+	switch in := next - d.World.Now(); {
 	case any && in > 0 && d.IntN(3) > 0:
-		return d.make(op{wait: in})
+		return d.Make(op{Wait: in})
 	case any && in > 0:
-		return d.make(op{wait: d.soon()})
+		return d.Make(op{Wait: d.soon()})
 	}
-	return d.free()
+	return d.Free()
 }
 
 // TestEveryKindIsDrawn: random schedules have faults of every kind that a search makes, and count them as such.
 func TestEveryKindIsDrawn(t *testing.T) {
 	of, _ := strategies.Get("setpx-lua")
-	d := &drawer{Rand: rand.New(rand.NewPCG(*seed, 5)), player: &player{subject: &subject{name: of.Name, strategy: of}}}
-	defer d.close() //nolint:errcheck // nothing is written
+	d := &drawer{player: &player{subject: &subject{name: of.Name, strategy: of}}}
+	d.Rand = rand.New(rand.NewPCG(*seed, 5))
+	defer d.Close() //nolint:errcheck // nothing is written
 	var drawn, near explore.Budget
 	for n := range 400 {
 		if d.s = d.setting(d.subject); n%4 == 0 {
@@ -144,14 +146,14 @@ func TestEveryKindIsDrawn(t *testing.T) {
 		if err := d.begin(d.s); err != nil {
 			t.Fatal(err)
 		}
-		if f := d.drawFault(); len(f) > 0 {
-			if k, counts := kindOf(f[len(f)-1]); counts {
+		if f := d.DrawFault(); len(f) > 0 {
+			if k, counts := trials.KindOf(f[len(f)-1]); counts {
 				drawn[k]++
 			}
 		}
 		for _, kind := range (closer{d}).kindsFor() {
 			f := closer{d}.near(kind, 0, 0)
-			if k, counts := kindOf(f[len(f)-1]); !counts || k != kind {
+			if k, counts := trials.KindOf(f[len(f)-1]); !counts || k != kind {
 				t.Fatalf("%s is drawn as %s, which counts as another kind", kind, f)
 			}
 			near[kind]++
@@ -181,7 +183,7 @@ func settingNear(rng *rand.Rand, of *subject) *setting {
 func fuzzClosely(t *testing.T, of *subject, at *setting, seed uint64, endless bool, times int) {
 	t.Helper()
 	f := newFuzzer(of, seed)
-	defer f.close() //nolint:errcheck // nothing is written
+	defer f.Close() //nolint:errcheck // nothing is written
 	f.limit, f.endless, f.given = *stateLimit, endless, at
 	f.draws = closer{&f.drawer}.draw
 	for range times * *runs {

@@ -62,11 +62,11 @@ func TestRenewedWithinAStep(t *testing.T) {
 	s := revived()
 	at := setting{clients: 2, cycles: 1, ttl: s.ttl, seed: 1, tries: 1}
 	p := &player{subject: s}
-	defer p.close() //nolint:errcheck // it is only read
+	defer p.Close() //nolint:errcheck // it is only read
 	late := s.ttl + 100*time.Millisecond
-	ops := []op{{who: 0, count: 5}, {wait: late}, {who: 1, count: 6}, {wait: late}, {who: 1, count: 13}}
+	ops := []op{{Who: 0, Count: 5}, {Wait: late}, {Who: 1, Count: 6}, {Wait: late}, {Who: 1, Count: 13}}
 	if !p.shows(at, ops, trace.DG) {
-		t.Fatalf("the engine shows %s: %s", p.verdict(), p.line())
+		t.Fatalf("the engine shows %s: %s", p.Verdict(), p.Line())
 	}
 	if !testenv.CI() {
 		return // for time: what TestTouchedWithinAStep searches is much like it
@@ -103,10 +103,10 @@ func TestTouchedWithinAStep(t *testing.T) {
 	s := meddler()
 	at := setting{clients: 2, cycles: 1, ttl: s.ttl, seed: 1, tries: 1}
 	p := &player{subject: s}
-	defer p.close() //nolint:errcheck // it is only read
+	defer p.Close() //nolint:errcheck // it is only read
 	shown := false
 	for n := 4; n < 14 && !shown; n++ {
-		shown = p.shows(at, []op{{who: 0, count: n}, {wait: time.Second}, {who: 1, count: 14}}, trace.FR)
+		shown = p.shows(at, []op{{Who: 0, Count: n}, {Wait: time.Second}, {Who: 1, Count: 14}}, trace.FR)
 	}
 	if !shown {
 		t.Fatal("the engine doesn't show it")
@@ -120,7 +120,7 @@ func TestTouchedWithinAStep(t *testing.T) {
 func (p *player) endless(t *testing.T, at setting, codes ...trace.Code) *explore.Result {
 	t.Helper()
 	b := at.bounds(p.subject)
-	b.Codes, b.Record, b.Cycles, b.Faults = codes, p.config.Key, explore.Any, explore.Budget{explore.Pause: explore.Any}
+	b.Codes, b.Record, b.Cycles, b.Faults = codes, p.Config.Key, explore.Any, explore.Budget{explore.Pause: explore.Any}
 	r, err := explore.Run(t.Context(), b, explore.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -21,11 +21,10 @@ type status string
 
 const (
 	finds   status = "finds it"
-	misses  status = "says that the lock holds"      // a known miss: it has to be mended
-	fails   status = "disagrees with the engine"     // likewise, with an internal error
-	refuses status = "refuses the lock"              // by name, which is right
-	beyond  status = "has no bounds that contain it" // the search lacks something in it
-	gaveUp  status = "decides nothing"               // too many states, or instants that it can't learn
+	misses  status = "says that the lock holds"  // a known miss: it has to be mended
+	fails   status = "disagrees with the engine" // likewise, with an internal error
+	refuses status = "refuses the lock"          // by name, which is right
+	gaveUp  status = "decides nothing"           // too many states, or instants that it can't learn
 )
 
 // example is a schedule of a lock that violates a code, with what the search makes of it today.
@@ -67,8 +66,8 @@ func (p *player) parse(s setting, moves string) ([]op, error) {
 	if err := p.begin(s); err != nil {
 		return nil, err
 	}
-	head := sim.Schedule{Config: p.config}.String()
-	parsed, err := sim.ParseSchedule(head+","+moves, func(string) (strategies.Strategy, error) { return p.config.Strategy, nil })
+	head := sim.Schedule{Config: p.Config}.String()
+	parsed, err := sim.ParseSchedule(head+","+moves, func(string) (strategies.Strategy, error) { return p.Config.Strategy, nil })
 	if err != nil {
 		return nil, err
 	}
@@ -76,17 +75,17 @@ func (p *player) parse(s setting, moves string) ([]op, error) {
 	for _, m := range parsed.Moves {
 		switch m.Fault.(type) {
 		case nil:
-			o := op{wait: m.Wait, count: m.Count}
-			for !m.Who.Has(o.who) && m.Count > 0 {
-				o.who++
+			o := op{Wait: m.Wait, Count: m.Count}
+			for !m.Who.Has(o.Who) && m.Count > 0 {
+				o.Who++
 			}
 			ops = append(ops, o)
 		case fault.Up, fault.Failover: // the second half of a fault
 			last := &ops[len(ops)-1]
-			last.faults = append(last.faults, m.Fault)
+			last.Faults = append(last.Faults, m.Fault)
 		case fault.Drain: // which the player does by itself
 		default:
-			ops = append(ops, op{faults: []fault.Fault{m.Fault}})
+			ops = append(ops, op{Faults: []fault.Fault{m.Fault}})
 		}
 	}
 	return ops, nil
@@ -94,10 +93,7 @@ func (p *player) parse(s setting, moves string) ([]op, error) {
 
 // status asks the search about a schedule that was played last.
 func (s *searcher) status(p *player, at setting, c trace.Code) (status, string) {
-	cost := p.spent()
-	if len(cost.beyond) > 0 {
-		return beyond, cost.String()
-	}
+	cost := p.Cost()
 	a := s.covers(p.subject, at, &cost)
 	switch {
 	case a.err != nil && internal(a.err):
@@ -133,14 +129,14 @@ func TestExamples(t *testing.T) {
 		t.Run(e.lock+"/"+e.code.String(), func(t *testing.T) {
 			of := subjectOf(t, e.lock)
 			p := &player{subject: of}
-			defer p.close() //nolint:errcheck // nothing is written
+			defer p.Close() //nolint:errcheck // nothing is written
 			at := e.setting(of)
 			ops, err := p.parse(at, e.moves)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if !p.shows(at, ops, e.code) {
-				t.Fatalf("the engine shows no %s, but %s: %s\n%s", e.code, p.verdict(), of.why, p.line())
+				t.Fatalf("the engine shows no %s, but %s: %s\n%s", e.code, p.Verdict(), of.why, p.Line())
 			}
 			f := newSearcher()
 			got, why := f.status(p, at, e.code)
@@ -160,9 +156,9 @@ func TestSteady(t *testing.T) {
 		at := setting{clients: 2, cycles: 2, ttl: cmp.Or(of.ttl, 12*time.Second), seed: 1, tries: max(1, of.tries), extend: of.extends}
 		var hashes []string
 		for range 3 {
-			hashes = append(hashes, p.hash(t, at, []op{{who: 0, count: 7}, {who: 1, count: 5000}, {who: 0, count: 5000}, {who: 1, count: 5000}}))
+			hashes = append(hashes, p.hash(t, at, []op{{Who: 0, Count: 7}, {Who: 1, Count: 5000}, {Who: 0, Count: 5000}, {Who: 1, Count: 5000}}))
 		}
-		if err := p.close(); err != nil {
+		if err := p.Close(); err != nil {
 			t.Fatal(err)
 		}
 		if hashes[0] != hashes[1] || hashes[1] != hashes[2] {
@@ -177,13 +173,13 @@ func (p *player) hash(t *testing.T, at setting, ops []op) string {
 	if err := p.begin(at); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.world.Reset(p.config, true); err != nil {
+	if err := p.World.Reset(p.Config, true); err != nil {
 		t.Fatal(err)
 	}
 	for i := range ops {
-		p.do(&ops[i])
+		p.Do(&ops[i])
 	}
-	trace, err := p.world.Trace()
+	trace, err := p.World.Trace()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,9 +28,9 @@ func newSearcher() searcher { return searcher{answers: map[string]answer{}, limi
 
 // covers returns what a search for some codes finds, or for all, within bounds that contain a schedule.
 func (s *searcher) covers(of *subject, at setting, cost *spent, codes ...trace.Code) answer {
-	at.clients, at.cycles = cost.clients, cost.cycles
+	at.clients, at.cycles = cost.Clients, cost.Cycles
 	b := at.bounds(of)
-	b.Faults, b.Codes = cost.faults, codes
+	b.Faults, b.Codes = cost.Faults, codes
 	if s.endless {
 		b.Cycles = explore.Any
 		for k := range explore.HoldRequest {

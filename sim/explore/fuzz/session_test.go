@@ -34,15 +34,15 @@ func TestSessionsEnd(t *testing.T) {
 		t.Run(of.name, func(t *testing.T) {
 			s := setting{clients: 2, cycles: 2, ttl: 12 * time.Second, seed: 1, tries: 1}
 			p := &player{subject: of}
-			defer p.close() //nolint:errcheck // nothing is written
-			if err := p.play(s, []op{{who: 0, count: 14}, {wait: span - time.Second}, {who: 0, count: 6}, {wait: 1001 * time.Millisecond}, {who: 1, count: 6}}); err != nil {
+			defer p.Close() //nolint:errcheck // nothing is written
+			if err := p.play(s, []op{{Who: 0, Count: 14}, {Wait: span - time.Second}, {Who: 0, Count: 6}, {Wait: 1001 * time.Millisecond}, {Who: 1, Count: 6}}); err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Contains(p.verdict(), trace.DG) {
-				t.Errorf("the engine shows %s, and no DG", p.verdict())
+			if !slices.Contains(p.Verdict(), trace.DG) {
+				t.Errorf("the engine shows %s, and no DG", p.Verdict())
 			}
 			b := s.bounds(of)
-			b.Faults, b.Codes = p.spent().faults, trace.Verdict{trace.DG}
+			b.Faults, b.Codes = p.Cost().Faults, trace.Verdict{trace.DG}
 			r, err := explore.Run(t.Context(), b, explore.Options{})
 			if err != nil {
 				t.Fatal(err)

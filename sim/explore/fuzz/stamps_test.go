@@ -138,8 +138,8 @@ func TestOddStamps(t *testing.T) {
 		s.spans = []time.Duration{odd.due, odd.due + time.Second, odd.due - time.Second, 12 * time.Second, 12*time.Second - odd.below, time.Millisecond}
 		t.Run(s.name, func(t *testing.T) {
 			f := newFuzzer(s, number)
-			f.kinds = &explore.Budget{explore.Crash: 1}
-			defer f.close() //nolint:errcheck // nothing is written
+			f.Kinds = &explore.Budget{explore.Crash: 1}
+			defer f.Close() //nolint:errcheck // nothing is written
 			for range 20 * max(1, min(*runs, 30)) {
 				if err := f.run(); err != nil {
 					t.Fatal(err)

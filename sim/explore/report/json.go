@@ -20,6 +20,7 @@ type jsonResult struct {
 	States      int64                  `json:"states"`
 	Transitions int64                  `json:"transitions"`
 	Commands    int                    `json:"commands"` // with more than one worker it may differ from run to run, as seconds do: see [explore.Result]
+	Trials      int                    `json:"trials"`   // random schedules that the engine played to doubt what holds
 	Seconds     float64                `json:"seconds"`
 	Verdicts    map[string]jsonVerdict `json:"verdicts"`
 	Vacuity     jsonVacuity            `json:"vacuity"`
@@ -68,7 +69,8 @@ type jsonCounterexample struct {
 	Faults   []jsonFault `json:"faults"`
 	Switches int         `json:"switches"`
 	Steps    int         `json:"steps"`
-	Turn     int         `json:"turn,omitempty"` // of a livelock, how many of the steps, at the end, come round again
+	Random   bool        `json:"random,omitempty"` // the search has missed it, and a random schedule shows it
+	Turn     int         `json:"turn,omitempty"`   // of a livelock, how many of the steps, at the end, come round again
 }
 
 type jsonFault struct {
@@ -95,7 +97,7 @@ type jsonNear struct {
 func JSON(r *explore.Result, took time.Duration) any {
 	lacks := slices.ContainsFunc(r.Findings(), func(f explore.Finding) bool { return len(f.But) > 0 })
 	j := jsonResult{Strategy: r.Bounds.Strategy.Name, Bounds: BoundsJSON(&r.Bounds), Answer: r.Answer().Apart(lacks), Summary: r.Summary(), Complete: r.Complete,
-		Closed: r.Closed, UnderWay: r.UnderWay, Why: r.Why, Depth: r.Depth, States: r.States, Transitions: r.Transitions, Commands: r.Commands, Seconds: took.Seconds(), Verdicts: map[string]jsonVerdict{},
+		Closed: r.Closed, UnderWay: r.UnderWay, Why: r.Why, Depth: r.Depth, States: r.States, Transitions: r.Transitions, Commands: r.Commands, Trials: r.Trials, Seconds: took.Seconds(), Verdicts: map[string]jsonVerdict{},
 		Vacuity: jsonVacuity{r.Vacuity.Reacquired, r.Vacuity.Extended, []string{}},
 		Near:    jsonNear{r.Near.Refused, r.Near.Compared, r.Near.NotHeld, r.Near.Fenced}}
 	for _, k := range r.Vacuity.Unused {
@@ -105,7 +107,8 @@ func JSON(r *explore.Result, took time.Duration) any {
 		f := r.Finding(c)
 		v := jsonVerdict{Answer: f.Answer.Apart(len(f.But) > 0), Of: f.Of, Because: f.Because, But: f.But}
 		if found := f.Least; found != nil {
-			v.jsonCounterexample = &jsonCounterexample{found.Within == nil && found.Turn == 0, found.Trace.Schedule, []jsonFault{}, found.Switches, found.Steps, found.Turn}
+			v.jsonCounterexample = &jsonCounterexample{found.Within == nil && found.Turn == 0 && !found.Random, found.Trace.Schedule, []jsonFault{},
+				found.Switches, found.Steps, found.Random, found.Turn}
 			for _, f := range found.Faults {
 				v.Faults = append(v.Faults, jsonFault{f.Kind.String(), f.Text, f.Essential, f.Replaced})
 			}

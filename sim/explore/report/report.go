@@ -111,6 +111,10 @@ func Least(v *explore.Counterexample) string {
 		return fmt.Sprintf("a schedule with %s comes to a situation after %s, and to the same again after %s more, for ever",
 			Count(len(v.Faults), "fault"), Count(v.Steps-v.Turn, "step"), Count(v.Turn, "step"))
 	}
+	if v.Random {
+		return fmt.Sprintf("the search has missed it; a random schedule shows it, of which nothing can be left out, with %s, %s between clients, %s",
+			Count(len(v.Faults), "fault"), Count(v.Switches, "switch"), Count(v.Steps, "step"))
+	}
 	which := "the least schedule"
 	if v.Within != nil {
 		which = "within smaller bounds the least schedule"
@@ -284,6 +288,10 @@ func Effort(r *explore.Result) []Item {
 		{"Redis", fmt.Sprintf("really executed %s; what it did was remembered for all other times", Count(r.Commands, "command"))},
 		{"near", "what kept schedules from going wrong, over all choices: " + near(&r.Near)},
 	}
+	if r.Trials > 0 {
+		items = append(items, Item{"trials", fmt.Sprintf("the engine played %s within these bounds, in which time passes for any span, without regard to the instants of the search: %s",
+			Count(r.Trials, "random schedule"), trialled(r))})
+	}
 	if r.Draws > 0 {
 		items = append(items, Item{"draws", fmt.Sprintf("a random number is the least, the middle or the greatest of its range, one of %d others that leads to another next step, "+
 			"or one at which the code was seen to do something else later. Other numbers, and sleeps of other lengths, weren't tried", readings.Samples)})
@@ -302,6 +310,16 @@ func Effort(r *explore.Result) []Item {
 			"There was no time for others: code that does something else at other values was not seen there"})
 	}
 	return append(items, Lasting(r)...)
+}
+
+// trialled says what random schedules have shown.
+func trialled(r *explore.Result) string {
+	for _, v := range r.Violated {
+		if v.Random {
+			return "one violates " + v.Code.String() + ", which the search has missed"
+		}
+	}
+	return "none violates what is said to hold"
 }
 
 // Lasting states what the graph of a search says of those who keep asking, and what that assumes.

@@ -1,12 +1,15 @@
-package explore
+// Package offers has the faults of a search as moves of the engine: for menus, and for random schedules.
+package offers
 
 import (
 	"slices"
+	"sync"
 	"time"
 
 	"lockstep/sim"
 	"lockstep/sim/explore/bounds"
 	"lockstep/sim/explore/space"
+	"lockstep/sim/fault"
 	"lockstep/sim/process"
 )
 
@@ -16,11 +19,11 @@ type Offer struct {
 	Moves []sim.Move // without the client's step
 }
 
-// Offers lists the faults that client or node i can have within some bounds, in the order of
+// All lists the faults that client or node i can have within some bounds, in the order of
 // the kinds of fault. If the moves made so far contain the first part of a fault in two
 // parts, the second part is offered. Clocks jump by as much as the
 // search has them jump, or its least schedules would take moves that are not in the menu.
-func Offers(b *Bounds, client bool, i int, made []sim.Move) (offers []Offer) {
+func All(b *bounds.Bounds, client bool, i int, made []sim.Move) (offers []Offer) {
 	done := func(o Offer) bool {
 		return slices.ContainsFunc(made, func(mv sim.Move) bool { return mv.Fault != nil && mv.Fault.String() == o.Moves[0].Fault.String() })
 	}
@@ -28,9 +31,9 @@ func Offers(b *Bounds, client bool, i int, made []sim.Move) (offers []Offer) {
 	for k := range space.ChoiceKinds {
 		second[k.Then()] = true
 	}
-	for fault, n := range b.Faults {
+	for kind, n := range b.Faults {
 		for k := range space.ChoiceKinds {
-			if n == 0 || k.Needs() != FaultKind(fault) || client == (k.Scope() == space.OfNode) || second[k] {
+			if n == 0 || k.Needs() != bounds.FaultKind(kind) || client == (k.Scope() == space.OfNode) || second[k] {
 				continue
 			}
 			items := offered(k, uint8(i), b.ClockJump())
@@ -56,3 +59,23 @@ func offered(k space.ChoiceKind, who uint8, jump time.Duration) (offers []Offer)
 	}
 	return offers
 }
+
+// KindOf returns the kind of fault that one of the engine's is in a search, or is a part of. It reports false if a search has
+// none such, and of a fault that ends another.
+func KindOf(f fault.Fault) (bounds.FaultKind, bool) {
+	k, is := kindsOf()[fault.SpecOf(f).Word]
+	return k, is
+}
+
+// kindsOf has the kinds by the words of the engine's faults.
+var kindsOf = sync.OnceValue(func() map[string]bounds.FaultKind {
+	kinds := map[string]bounds.FaultKind{}
+	for k := range space.ChoiceKinds {
+		for _, f := range k.Makes() {
+			if s := fault.SpecOf(f); !s.Ends {
+				kinds[s.Word] = k.Needs()
+			}
+		}
+	}
+	return kinds
+})

@@ -1,24 +1,25 @@
-package fuzz
+package trials
 
 import (
 	"slices"
 	"time"
 
+	"lockstep/sim"
 	"lockstep/sim/trace"
 )
 
-// shrunk returns a schedule that violates the code, too, and of which nothing can be left out:
-// no op, no step, no fault. It is the one that the player has played last.
-func (p *player) shrunk(s setting, ops []op, c trace.Code) ([]op, spent) {
+// Shrunk returns a schedule that violates the code, too, and of which nothing can be left out:
+// no op, no step, no fault. It costs no more in anything. It is the one that the player has played last.
+func (p *Player) Shrunk(cfg sim.Config, ops []Op, c trace.Code) ([]Op, Cost) {
 	ops = slices.Clone(ops)
-	p.shows(s, ops, c)
-	cost := p.spent()
-	try := func(candidate []op) bool {
-		if !p.shows(s, candidate, c) {
+	p.Shows(cfg, ops, c)
+	cost := p.Cost()
+	try := func(candidate []Op) bool {
+		if !p.Shows(cfg, candidate, c) {
 			return false
 		}
-		now := p.spent()
-		if now.total() > cost.total() || now.clients > cost.clients || now.cycles > cost.cycles {
+		now := p.Cost()
+		if !now.Within(&cost) {
 			return false
 		}
 		ops, cost = candidate, now
@@ -34,39 +35,39 @@ func (p *player) shrunk(s setting, ops []op, c trace.Code) ([]op, spent) {
 			}
 		}
 		for at := range ops {
-			for ops[at].count > 1 && try(with(ops, at, func(o *op) { o.count /= 2 })) {
+			for ops[at].Count > 1 && try(with(ops, at, func(o *Op) { o.Count /= 2 })) {
 				again = true
 			}
-			for ops[at].count > 1 && try(with(ops, at, func(o *op) { o.count-- })) {
+			for ops[at].Count > 1 && try(with(ops, at, func(o *Op) { o.Count-- })) {
 				again = true
 			}
 		}
 		again = p.reordered(&ops, &cost, try) || again
 	}
 	for at := len(ops) - 2; at >= 0; at-- { // two waits in a row, of which neither can go
-		if ops[at].wait > 0 && ops[at+1].wait > 0 {
+		if ops[at].Wait > 0 && ops[at+1].Wait > 0 {
 			joined := slices.Delete(slices.Clone(ops), at+1, at+2)
-			joined[at].wait += ops[at+1].wait
+			joined[at].Wait += ops[at+1].Wait
 			try(joined)
 		}
 	}
 	for at := range ops {
 		for _, unit := range [...]time.Duration{time.Hour, time.Minute, time.Second, 100 * time.Millisecond, 10 * time.Millisecond} {
-			for _, d := range [...]time.Duration{ops[at].wait.Round(unit), ops[at].wait.Truncate(unit)} {
-				if d > 0 && d != ops[at].wait && ops[at].wait%unit != 0 && try(with(ops, at, func(o *op) { o.wait = d })) {
+			for _, d := range [...]time.Duration{ops[at].Wait.Round(unit), ops[at].Wait.Truncate(unit)} {
+				if d > 0 && d != ops[at].Wait && ops[at].Wait%unit != 0 && try(with(ops, at, func(o *Op) { o.Wait = d })) {
 					break
 				}
 			}
 		}
 	}
-	p.shows(s, ops, c)
-	return ops, p.spent()
+	p.Shows(cfg, ops, c)
+	return ops, p.Cost()
 }
 
 // reordered moves waits to where they cost less: before or after a client's steps.
-func (p *player) reordered(ops *[]op, cost *spent, try func([]op) bool) (any bool) {
+func (p *Player) reordered(ops *[]Op, cost *Cost, try func([]Op) bool) (any bool) {
 	for at := range *ops {
-		if (*ops)[at].wait == 0 {
+		if (*ops)[at].Wait == 0 {
 			continue
 		}
 		for to := range *ops {
@@ -87,7 +88,7 @@ func (p *player) reordered(ops *[]op, cost *spent, try func([]op) bool) (any boo
 }
 
 // with returns the ops with one of them changed.
-func with(ops []op, at int, change func(*op)) []op {
+func with(ops []Op, at int, change func(*Op)) []Op {
 	ops = slices.Clone(ops)
 	change(&ops[at])
 	return ops

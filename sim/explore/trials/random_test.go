@@ -1,13 +1,12 @@
-package fuzz
+package trials
 
 import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"lockstep/sim"
-	"lockstep/sim/explore"
+	"lockstep/sim/explore/bounds"
 	"lockstep/sim/fault"
 	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
@@ -15,10 +14,10 @@ import (
 )
 
 // crashes is a setting in which clients crash and are paused, and nothing else goes wrong.
-func crashes() Setting {
-	s := Setting{Clients: 2, Cycles: 2, TTL: 12 * time.Second}
-	s.Faults[explore.Crash], s.Faults[explore.Pause] = 1, 1
-	return s
+func crashes(of strategies.Strategy) bounds.Bounds {
+	b := bounds.Defaults(of)
+	b.Resource = 0
+	return b
 }
 
 func codesOf(all []Found) (v trace.Verdict) {
@@ -34,7 +33,7 @@ func TestPlay(t *testing.T) {
 	seeds := uint64(testenv.Count(1000, 27_000))
 	for name, want := range map[string]trace.Code{"setnx": trace.PD, "get-then-del": trace.FR, "naive-del": trace.DG} {
 		s, _ := strategies.Get(name)
-		all, err := Play(t.Context(), s, crashes(), 1, seeds)
+		all, err := Play(t.Context(), crashes(s), 1, seeds)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +49,7 @@ func TestPlay(t *testing.T) {
 					t.Errorf("%s: %s is no crash", name, m.Fault)
 				}
 			}
-			if f.Count < 1 || f.Seed < 1 || f.Seed > seeds || f.Cost == "" {
+			if f.Count < 1 || f.Seed < 1 || f.Seed > seeds || f.Cost.Clients == 0 {
 				t.Errorf("%s: %+v", name, f)
 			}
 		}
@@ -63,7 +62,7 @@ func TestPlay(t *testing.T) {
 		}
 	}
 	right, _ := strategies.Get("setpx-lua")
-	all, err := Play(t.Context(), right, crashes(), 1, seeds)
+	all, err := Play(t.Context(), crashes(right), 1, seeds)
 	for _, f := range all {
 		if f.Code != trace.OV && f.Code != trace.SW && f.Code != trace.FN {
 			t.Errorf("setpx-lua shows %s by seed %d", f.Code, f.Seed)
@@ -77,9 +76,9 @@ func TestPlay(t *testing.T) {
 // Codes that nobody asks for are not looked for.
 func TestPlayForCodes(t *testing.T) {
 	s, _ := strategies.Get("naive-del")
-	set := crashes()
+	set := crashes(s)
 	set.Codes = trace.Verdict{trace.OV}
-	all, err := Play(t.Context(), s, set, 1, 300)
+	all, err := Play(t.Context(), set, 1, 300)
 	if got := codesOf(all); err != nil || len(got) != 1 || got[0] != trace.OV {
 		t.Errorf("%s, %v", got, err)
 	}
@@ -109,11 +108,11 @@ func replayed(t *testing.T, s strategies.Strategy, f *Found) trace.Verdict {
 // A range of seeds gives the same each time.
 func TestPlayIsDeterministic(t *testing.T) {
 	s, _ := strategies.Get("getset-equal")
-	first, err := Play(t.Context(), s, crashes(), 100, 160)
+	first, err := Play(t.Context(), crashes(s), 100, 160)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := Play(t.Context(), s, crashes(), 100, 160)
+	again, err := Play(t.Context(), crashes(s), 100, 160)
 	if err != nil {
 		t.Fatal(err)
 	}
