@@ -38,7 +38,7 @@ func (r *Result) doubt(ctx context.Context, opt *Options) error {
 	if r.Bounds.Remembers {
 		workers = 1
 	}
-	f, played, err := trials.Refute(ctx, r.Bounds, held, n, workers)
+	f, played, err := trials.Refute(ctx, r.Bounds, opt.Spans, held, n, workers)
 	r.Trials = played
 	if err != nil || f == nil {
 		return err

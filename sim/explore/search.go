@@ -40,6 +40,8 @@ type Options struct {
 	// is violated, and nothing is decided of the other codes. 0 is none. On several servers, and in other processes, they are
 	// fewer, as they take longer there.
 	Trials int
+	// Spans are waits of random schedules that are likely to matter, such as those that the lock's code names.
+	Spans []time.Duration
 	// Progress, if it is set, is called about five times a second.
 	Progress func(Progress)
 

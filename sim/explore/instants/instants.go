@@ -82,7 +82,7 @@ const OverStamp = 2000
 const FarTTLs = 100
 
 // MaxInstants is the number of instants of one kind that a search takes on.
-const MaxInstants = 40
+const MaxInstants = 60
 
 // MaxFar is the longest span that can be told from a longer one, in milliseconds: a few of them
 // fit into 32 bits.

@@ -309,7 +309,7 @@ func search(t testing.TB, s strategies.Strategy, b explore.Bounds) (r *explore.R
 			defer cancel()
 		}
 	}
-	r, err := explore.Run(ctx, b, explore.Options{Memory: memory, Timers: true, Trials: explore.Trials})
+	r, err := explore.Run(ctx, b, explore.Options{Memory: memory, Timers: true, Trials: explore.Trials, Spans: found.Spans})
 	if err != nil {
 		t.Errorf("%s: %s, because the lock cannot be searched: %s", s.Name, explore.NotDecided, err)
 		return nil, ""

@@ -237,8 +237,8 @@ func (d *Drawer) jump() time.Duration {
 func (d *Drawer) Span() time.Duration {
 	ttl := d.Config.TTL.Milliseconds()
 	ms := int64(0)
-	if n := len(d.Spans); n > 0 && d.IntN(2) == 0 {
-		return max(time.Millisecond, d.Spans[d.IntN(n)]+time.Duration(d.IntN(5)-2)*time.Millisecond)
+	if len(d.Spans) > 0 && d.IntN(3) == 0 {
+		return max(time.Millisecond, d.known()+time.Duration(d.IntN(5)-2)*time.Millisecond)
 	}
 	switch d.IntN(12) {
 	case 0, 1, 2:
@@ -259,6 +259,15 @@ func (d *Drawer) Span() time.Duration {
 		ms = d.magnitude(60 * 24 * time.Hour.Milliseconds())
 	}
 	return time.Duration(max(1, ms)) * time.Millisecond
+}
+
+// known is a span that is likely to matter, or by which a TTL is longer or shorter than that.
+func (d *Drawer) known() time.Duration {
+	s := d.Spans[d.IntN(len(d.Spans))]
+	if d.IntN(3) == 0 {
+		return (d.Config.TTL - s).Abs()
+	}
+	return s
 }
 
 // magnitude draws from 1 to limit so that each order of magnitude is as likely.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"lockstep/sim"
 	"lockstep/sim/explore/bounds"
@@ -119,9 +120,9 @@ func (d *Drawer) shrink(c trace.Code) (*Found, error) {
 }
 
 // Refute plays so many random schedules that the bounds contain, and returns the first violation of one of the codes
-// that any of them shows, or nil. Of bounds without an end it plays schedules of few cycles. It says how many it has played: fewer if ctx is done. The same arguments give
+// that any of them shows, or nil. They often wait for one of the spans. Of bounds without an end it plays schedules of few cycles. It says how many it has played: fewer if ctx is done. The same arguments give
 // the same result, however many workers play.
-func Refute(ctx context.Context, b bounds.Bounds, codes trace.CodeSet, n, workers int) (found *Found, played int, err error) {
+func Refute(ctx context.Context, b bounds.Bounds, spans []time.Duration, codes trace.CodeSet, n, workers int) (found *Found, played int, err error) {
 	if b.Endless() {
 		if b.Others {
 			b.Clients++
@@ -135,7 +136,7 @@ func Refute(ctx context.Context, b bounds.Bounds, codes trace.CodeSet, n, worker
 	if err != nil {
 		return nil, 0, err
 	}
-	r := &refuter{budget: b.Faults, codes: codes, cfg: cfg}
+	r := &refuter{budget: b.Faults, spans: spans, codes: codes, cfg: cfg}
 	r.first.Store(int64(n))
 	var wg sync.WaitGroup
 	for range max(1, workers) {
@@ -169,6 +170,7 @@ const (
 type refuter struct {
 	cfg    sim.Config
 	budget bounds.Budget
+	spans  []time.Duration
 	codes  trace.CodeSet
 	next   atomic.Int64 // seed
 	first  atomic.Int64 // seed that shows a violation
@@ -188,7 +190,7 @@ func (r *refuter) fail(err error) {
 // work plays one seed after the other, up to the first that shows a violation.
 func (r *refuter) work(ctx context.Context) (err error) {
 	defer process.CatchPanic(&err)
-	d := &Drawer{}
+	d := &Drawer{Spans: r.spans}
 	defer d.Close() //nolint:errcheck // nothing is written
 	for ctx.Err() == nil {
 		seed := r.next.Add(1) - 1
@@ -225,7 +227,7 @@ func (d *Drawer) try(r *refuter, seed uint64) (trace.CodeSet, error) {
 
 // show returns the worst violation of a seed's schedule.
 func (r *refuter) show(seed uint64) (*Found, error) {
-	d := &Drawer{}
+	d := &Drawer{Spans: r.spans}
 	defer d.Close() //nolint:errcheck // nothing is written
 	violated, err := d.try(r, seed)
 	if err != nil {

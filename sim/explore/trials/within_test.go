@@ -65,7 +65,7 @@ func TestRefute(t *testing.T) {
 		b.Strategy = naive
 		var first string
 		for _, workers := range []int{1, 3} {
-			f, _, err := Refute(t.Context(), b, trace.SetOf(trace.DG, trace.PD), n, workers)
+			f, _, err := Refute(t.Context(), b, nil, trace.SetOf(trace.DG, trace.PD), n, workers)
 			if err != nil || f == nil || f.Code != trace.DG {
 				t.Fatalf("%+v, %v", f, err)
 			}
@@ -76,7 +76,7 @@ func TestRefute(t *testing.T) {
 			}
 		}
 		b.Strategy = right
-		if f, played, err := Refute(t.Context(), b, trace.SetOf(trace.DG, trace.FR, trace.PD), n, 2); err != nil || f != nil || played != n {
+		if f, played, err := Refute(t.Context(), b, nil, trace.SetOf(trace.DG, trace.FR, trace.PD), n, 2); err != nil || f != nil || played != n {
 			t.Errorf("of the right lock %d schedules show %+v, %v", played, f, err)
 		}
 	}
@@ -85,7 +85,7 @@ func TestRefute(t *testing.T) {
 // PD alone is looked for, too.
 func TestRefuteDeadlock(t *testing.T) {
 	s, _ := strategies.Get("setnx")
-	f, _, err := Refute(t.Context(), bounds.Defaults(s), trace.SetOf(trace.PD), testenv.Count(500, 4000), 2)
+	f, _, err := Refute(t.Context(), bounds.Defaults(s), nil, trace.SetOf(trace.PD), testenv.Count(500, 4000), 2)
 	if err != nil || f == nil || f.Code != trace.PD {
 		t.Errorf("%+v, %v", f, err)
 	}
@@ -95,13 +95,13 @@ func TestRefuteDeadlock(t *testing.T) {
 func TestRefuteEnds(t *testing.T) {
 	s := strategies.Strategy{Name: "panics", Nodes: 1, Timeout: bounds.Defaults(strategies.Strategy{}).TTL,
 		New: func([]*redis.Client, string, strategies.Options) strategies.Lock { return broken{} }}
-	if _, _, err := Refute(t.Context(), bounds.Defaults(s), trace.SetOf(trace.DG), 100, 2); err == nil || !strings.Contains(err.Error(), "out of order") {
+	if _, _, err := Refute(t.Context(), bounds.Defaults(s), nil, trace.SetOf(trace.DG), 100, 2); err == nil || !strings.Contains(err.Error(), "out of order") {
 		t.Errorf("the error is %v", err)
 	}
 	right, _ := strategies.Get("setpx-lua")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if f, played, err := Refute(ctx, bounds.Defaults(right), trace.SetOf(trace.DG), 100, 2); f != nil || played > 2 || err != nil {
+	if f, played, err := Refute(ctx, bounds.Defaults(right), nil, trace.SetOf(trace.DG), 100, 2); f != nil || played > 2 || err != nil {
 		t.Errorf("%d were played, %v", played, err)
 	}
 }

@@ -43,6 +43,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"lockstep/sim/trace"
 	"lockstep/strategies"
@@ -73,6 +74,9 @@ type Found struct {
 	// what lives on from one cycle to the next: a search that doesn't allow for it (see explore.Bounds.Remembers)
 	// takes it for nothing. Those that are excused are among the uses.
 	Kept []Use
+	// Spans are those that the lock's code could mean by its numbers, in whole milliseconds: random schedules
+	// had better wait for these.
+	Spans []time.Duration
 }
 
 // Find reads the source of a lock. It fails if that can't be read. A lock of the simulator's own kinds, a library in a bubble or another program, has
@@ -89,7 +93,7 @@ func find(s strategies.Strategy, wanted string) (*Found, error) {
 	for err == nil {
 		var r *reader
 		if r, err = p.reads(&g); err == nil && len(p.missing) == 0 {
-			return &Found{sorted(r.uses), sorted(r.kept)}, nil
+			return &Found{sorted(r.uses), sorted(r.kept), r.spans()}, nil
 		}
 		if len(p.missing) > 0 { // again, with these
 			p, err = p.more(wanted)
