@@ -19,7 +19,7 @@ func TestExamples(t *testing.T) {
 	for _, code := range trace.Codes {
 		c := sample.OfCode(cells, code)
 		if c == nil {
-			t.Errorf("%s has no example", code)
+			t.Errorf("%s has no example: no script in scenarios/scripts expects it of a lock", code)
 			continue
 		}
 		if run := scenarios.Ran(t, c.Scenario.Name, c.Strategy.Name); !slices.Contains(run.Verdict(), code) {

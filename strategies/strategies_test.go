@@ -598,6 +598,9 @@ func TestDialogues(t *testing.T) {
 		}
 		for _, d := range mine {
 			t.Run(s.Name+"/"+d.story, func(t *testing.T) {
+				if d.strategy != s.Name {
+					t.Logf("the dialogue is that of %s; one of %s in more_test.go would take its place", d.strategy, s.Name)
+				}
 				w := newWorld(t, s.Name)
 				d.play(w, w.process("A"), w.process("B"), w.process("C"))
 			})

@@ -174,7 +174,7 @@ func TestCatalogue(t *testing.T) {
 				got = withoutFN(got)
 			}
 			if got != want && !larger {
-				t.Errorf("the search finds\n%s\nexpected\n%s", got, want)
+				t.Errorf("the search finds\n%s\nand the row of leasts expects\n%s\n(a lock without one is expected to be found as the lock that it is like)", got, want)
 			}
 			for _, v := range r.Violated {
 				for _, f := range v.Faults {
