@@ -161,7 +161,7 @@ func TestCrowded(t *testing.T) {
 	for i := range int64(11) {
 		told.Ages = append(told.Ages, 1000+100*i) // each with the instant before it
 	}
-	for i := range int64(19) {
+	for i := range int64(instants.MaxInstants - 21) {
 		told.Seconds = append(told.Seconds, 1000+1000*i)
 	}
 	in := instants.First(ttl, 3000, instants.Jumps{})
