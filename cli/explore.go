@@ -49,7 +49,9 @@ they make a difference. For each code there is one of four answers:
 
 ` + answersHelp() + `
 Of a violation the least schedule is shown: that with the fewest faults, then the
-fewest switches between clients, then the fewest steps.
+fewest switches between clients, then the fewest steps. Before anything is said
+to hold, the engine plays thousands of random schedules within the bounds, which
+know nothing of the search; one that breaks it is shown instead.
 
 The kinds of fault are ` + strings.Join(explore.FaultKinds(), ", ") + `;
 "crash" alone is crash=1, and "none" is no fault at all.

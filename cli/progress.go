@@ -33,6 +33,9 @@ func progressText(at explore.Progress, took time.Duration) string {
 	if at.Certified > 0 {
 		return fmt.Sprintf("%s states; %s of them are in the certificate", report.Grouped(at.States), report.Grouped(int64(at.Certified)))
 	}
+	if at.Doubting {
+		return fmt.Sprintf("%s states; playing random schedules", report.Grouped(at.States))
+	}
 	if at.Concluding {
 		return fmt.Sprintf("%s states; looking for the least schedules", report.Grouped(at.States))
 	}

@@ -56,7 +56,7 @@ func FromSchedule(title, shows, head string, code trace.Code, schedule sim.Sched
 func FromSearch(b *explore.Bounds, c *explore.Counterexample, file string) ([]byte, error) {
 	lock := b.Strategy.Name
 	which := "The least schedule"
-	if c.Turn > 0 {
+	if c.Turn > 0 || c.Random {
 		which = "A schedule"
 	}
 	return FromSchedule(fmt.Sprintf("%s in which %s shows %s", which, lock, c.Code.Named()),

@@ -145,9 +145,15 @@ func (w *World) tooLate(at time.Duration) bool {
 	if at <= trace.MaxTime {
 		return false
 	}
-	w.err = fmt.Errorf("the run was stopped at %s: it would go on for more than %d years of virtual time",
-		trace.Duration(w.now), trace.MaxTime/(365*24*time.Hour))
+	w.err = &TooLate{w.now}
 	return true
+}
+
+// TooLate is the error of a run that would go on past [trace.MaxTime].
+type TooLate struct{ At time.Duration }
+
+func (e *TooLate) Error() string {
+	return fmt.Sprintf("the run was stopped at %s: it would go on for more than %d years of virtual time", trace.Duration(e.At), trace.MaxTime/(365*24*time.Hour))
 }
 
 // Inject makes a fault happen now, or fails if it can't. A fault that would change nothing

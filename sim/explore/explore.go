@@ -35,7 +35,8 @@ type Result struct {
 	UnderWay int  // of a closed search: the most requests that were held up at once
 	Threads  bool // the lock starts threads: those of one client act by turns; in a closed search it asks again when all of its last cycle have ended
 
-	Trials int // random schedules with waits of any length that the engine has played to doubt what holds: see [Options.Trials]
+	Trials      int // random schedules with waits of any length that the engine has played to doubt what holds: see [Options.Trials]
+	TrialsMeant int // so many it was to play, if there had been time
 
 	Depth       int             // all schedules of so many choices were covered
 	States      int64           // distinct states, with those that differ in clients' names alone from one that was followed
@@ -66,6 +67,8 @@ type Result struct {
 	Liveness *liveness.Result // if LV was sought, and the search has closed
 
 	Certificate *certificate.Certificate // if one was asked for, and the search has closed without a finding
+
+	spans []time.Duration // after, or before, which time has stopped
 }
 
 // Counterexample is the least schedule that violates a code: with the fewest
@@ -148,6 +151,9 @@ func Run(ctx context.Context, b Bounds, opt Options) (*Result, error) {
 	}
 	if r != nil {
 		r.Bounds.Watch = nil
+		if err == nil {
+			err = r.doubt(ctx, &opt)
+		}
 	}
 	return r, err
 }
@@ -168,7 +174,7 @@ func run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
 			return nil, err
 		}
 		without := opt.inMemory()
-		without.Certify, without.Trials = false, 0 // a certificate's search lets records go early, which may hide a violation
+		without.Certify = false // a certificate's search lets records go early, which may hide a violation
 		if r, err := run(ctx, b, without); err != nil || r.Answer() != HoldsAlways {
 			return r, err
 		}
@@ -194,9 +200,6 @@ func run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
 		}
 		return err
 	})
-	if err == nil {
-		err = r.doubt(ctx, &opt)
-	}
 	return r, err
 }
 
@@ -215,6 +218,7 @@ func searchModel(ctx context.Context, m *space.Model, opt Options, v Vacuity) (*
 	r.Unprobed, r.Probed, r.Timed = m.Unprobed, m.Probed, m.Timed()
 	r.Captures = m.Clients.Captures.Load() && !m.Bounds.Remembers
 	r.Grid, r.Branches = m.Grid()
+	r.spans = m.Spans()
 	all := s.stats()
 	r.Near = all.Near
 	r.Vacuity.Extended, r.Vacuity.Stuck, r.Vacuity.Asleep = all.Extended, all.Stuck, all.Asleep

@@ -60,6 +60,7 @@ type Progress struct {
 	Disk                int64 // bytes that it takes on disk
 	Resumed             bool  // the search goes on, on disk, with what another process has searched: this comes first then
 	Concluding          bool  // the search is over, and the least schedules are looked for
+	Doubting            bool  // and random schedules are played
 	Certified           int   // and of a certificate so many states are written down
 }
 

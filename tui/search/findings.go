@@ -109,7 +109,7 @@ func (m *Search) blockOf(f explore.Finding, width, number int) block {
 
 // tellLeast describes the least schedule of a violation.
 func (m *Search) tellLeast(t *draw.Paragraphs, v *explore.Counterexample) {
-	if v.Turn > 0 {
+	if v.Turn > 0 || v.Random {
 		t.Add(draw.Plain, "      ", report.Least(v))
 		return
 	}

@@ -119,6 +119,8 @@ func (m *Search) tellProgress(t *draw.Paragraphs) {
 	switch {
 	case m.stopping:
 		text = "Stopping, within seconds: the least schedule of each violation found so far is still looked for."
+	case p.of.Doubting:
+		text = "Every schedule has been searched. Now random schedules doubt what seems to hold."
 	case p.of.Concluding:
 		text = "Every schedule has been searched. Now the least schedule of each violation is looked for."
 	}

@@ -50,8 +50,8 @@ type Finding struct {
 	Least    *Least `json:"least,omitempty"`
 }
 
-// Least is a schedule that violates a code: of a search the least, of random schedules the
-// first that was met with, shrunk.
+// Least is a schedule that violates a code: of a search the least, unless the search has missed it and a random one shows it; of
+// random schedules the first that was met with, shrunk.
 type Least struct {
 	Schedule string   `json:"schedule"` // for lockstep replay
 	Headline string   `json:"headline"`
@@ -59,7 +59,8 @@ type Least struct {
 	Switches int      `json:"switches,omitempty"`
 	Steps    int      `json:"steps,omitempty"`
 	Seed     uint64   `json:"seed,omitempty"`
-	Times    int      `json:"times,omitempty"` // how many seeds violate the code
+	Times    int      `json:"times,omitempty"`  // how many seeds violate the code
+	Random   bool     `json:"random,omitempty"` // the search has missed it
 }
 
 // Took is what it took to carry out a job. It is different each time.
@@ -228,7 +229,7 @@ func outcome(j *Job, r *explore.Result) *Outcome {
 	for _, f := range r.Findings() {
 		out := Finding{Code: f.Code.String(), Violated: f.Answer == explore.Violated, Holds: f.Answer.Holds(), Text: report.Text(f)}
 		if v := f.Least; v != nil {
-			out.Least = &Least{Schedule: v.Trace.Schedule, Headline: report.Headline(v.Trace, v.Code), Switches: v.Switches, Steps: v.Steps}
+			out.Least = &Least{Schedule: v.Trace.Schedule, Headline: report.Headline(v.Trace, v.Code), Switches: v.Switches, Steps: v.Steps, Random: v.Random}
 			for _, i := range report.Faults(v) {
 				out.Least.Faults = append(out.Least.Faults, i.Text)
 			}
@@ -246,7 +247,7 @@ func random(ctx context.Context, j *Job, l *Lock, progress func(int64)) (*Outcom
 	if err != nil {
 		return nil, &Senseless{err}
 	}
-	var all []trials.Found
+	var all []*trials.Found
 	r := j.Random
 	for first := r.First; ; first += stretch {
 		last := min(r.Last, first+stretch-1)
@@ -276,20 +277,20 @@ func random(ctx context.Context, j *Job, l *Lock, progress func(int64)) (*Outcom
 }
 
 // join adds the findings of later seeds to those of earlier ones, worst first.
-func join(all, more []trials.Found) (joined []trials.Found) {
+func join(all, more []*trials.Found) (joined []*trials.Found) {
 	of := map[trace.Code]*trials.Found{}
-	for _, list := range [][]trials.Found{all, more} {
+	for _, list := range [][]*trials.Found{all, more} {
 		for _, f := range list {
 			if known := of[f.Code]; known != nil {
 				known.Count += f.Count
 				continue
 			}
-			of[f.Code] = &f
+			of[f.Code] = f
 		}
 	}
 	for _, c := range trace.Codes {
 		if f := of[c]; f != nil {
-			joined = append(joined, *f)
+			joined = append(joined, f)
 		}
 	}
 	return joined

@@ -238,7 +238,16 @@ func claimOf(l *Lock, c trace.Code, known []string) (Claim, bool) {
 // less puts the schedules of searches before random ones, and then those with fewer faults,
 // switches and steps first.
 func less(a, b *job.Least) bool {
-	order := cmp.Or(cmp.Compare(min(a.Seed, 1), min(b.Seed, 1)), len(a.Faults)-len(b.Faults), a.Switches-b.Switches, a.Steps-b.Steps)
+	found := func(l *job.Least) int {
+		switch {
+		case l.Seed > 0:
+			return 2
+		case l.Random:
+			return 1
+		}
+		return 0
+	}
+	order := cmp.Or(found(a)-found(b), len(a.Faults)-len(b.Faults), a.Switches-b.Switches, a.Steps-b.Steps)
 	return order < 0
 }
 

@@ -110,7 +110,11 @@ func (c *Claim) String() string {
 		text += " (known)"
 	}
 	if l := c.Least; l != nil {
-		text += "; the least, with " + c.Within + ": " + size(l)
+		which := "the least"
+		if l.Random {
+			which = "one that the search has missed"
+		}
+		text += "; " + which + ", with " + c.Within + ": " + size(l)
 	}
 	for _, n := range c.Numbers {
 		if c.Violated+c.Random == 0 {

@@ -42,7 +42,7 @@ func missed() []*subject {
 func TestDoubt(t *testing.T) {
 	for _, of := range missed() {
 		b := explore.Defaults(of.strategy)
-		b.Cycles, b.Codes = 1, trace.Verdict{trace.DG, trace.FR}
+		b.Cycles, b.Codes = 1, trace.Verdict{trace.DG, trace.FR, trace.PD}
 		alone, err := explore.Run(t.Context(), b, explore.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -60,8 +60,14 @@ func TestDoubt(t *testing.T) {
 			if v == nil || !v.Random || !slices.Contains(v.Trace.Verdict(), trace.DG) {
 				t.Fatalf("%s: %s", of.name, r.Summary())
 			}
-			if f := r.Finding(trace.FR); f.Answer != explore.NotDecided || !strings.Contains(f.String(), "the search has missed") {
-				t.Errorf("%s: FR %s", of.name, f)
+			if v := r.Find(trace.FR); v == nil || !v.Random {
+				t.Errorf("%s: %s", of.name, r.Summary())
+			}
+			if f := r.Finding(trace.PD); f.Answer != explore.NotDecided || !strings.Contains(f.String(), "the search has missed") {
+				t.Errorf("%s: PD %s", of.name, f)
+			}
+			if r.Trials != explore.Trials || v.Switches == 0 {
+				t.Errorf("%d were played; there are %d switches", r.Trials, v.Switches)
 			}
 			if len(v.Faults) != 1 || v.Faults[0].Kind != explore.Pause || !strings.Contains(v.Faults[0].Text, " is paused for ") {
 				t.Errorf("%s: its faults are %v", of.name, v.Faults)

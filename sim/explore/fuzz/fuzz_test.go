@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/sim/explore/trials"
 	"lockstep/sim/monitor"
 	"lockstep/sim/testenv"
 	"lockstep/sim/trace"
@@ -70,7 +71,7 @@ func newFuzzer(of *subject, seed uint64) *fuzzer {
 func (f *fuzzer) run() error {
 	f.counts.runs++
 	if err := f.draws(f.subject); err != nil {
-		if strings.Contains(err.Error(), "the run was stopped") { // after a century, or too many events
+		if trials.Stopped(err) { // after a century, or too many events
 			return nil
 		}
 		return err

@@ -44,7 +44,7 @@ func TestLateRequestsInTheEngine(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, f := range found {
-			if r.Holds(f.Code) && within(&f) {
+			if r.Holds(f.Code) && within(f) {
 				t.Errorf("%s: holds for %s, and seed %d violates it by %s\n%s", s.Name, f.Code, f.Seed, &f.Cost, f.Shrunk)
 			}
 		}

@@ -97,6 +97,14 @@ func Sorted(list []int32, more ...int32) []int32 {
 	return slices.Compact(list)
 }
 
+// Spans lists the spans after, or before, which time stops.
+func (in *Set) Spans() (list []time.Duration) {
+	for _, s := range Sorted(nil, slices.Concat(in.Before, in.Left, in.Begins, in.Readings, in.Later, in.Stamps, in.Branches)...) {
+		list = append(list, time.Duration(s)*time.Millisecond)
+	}
+	return list
+}
+
 // Draws adds random numbers.
 func (in *Set) Draws(more []readings.Draw) {
 	in.Drawn = slices.Clone(in.Drawn)

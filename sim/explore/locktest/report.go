@@ -55,7 +55,7 @@ func keep(t testing.TB, r *explore.Result) map[trace.Code]string {
 			err = os.WriteFile(file, []byte(export.HTML(v.Trace)), 0o644)
 		}
 		if err != nil {
-			t.Errorf("the least schedule with %s could not be written: %s", v.Code.Named(), err)
+			t.Errorf("the schedule with %s could not be written: %s", v.Code.Named(), err)
 			continue
 		}
 		files[v.Code] = file

@@ -214,7 +214,7 @@ const anywhere = "Whatever can go wrong is tried between any two steps. "
 func instants(b *explore.Bounds) string {
 	text := anywhere + "When time goes on, it stops at the next of these instants, and anything can happen there:\n" +
 		"- a record expires; a lease's deadline comes; a sleep ends; a client has waited long enough for a reply;\n" +
-		"- a TTL, a lease or a sleep before each of these, and a timeout before it where a reply may be late;\n" +
+		"- a TTL, the life of any key, a lease or a sleep before each of these, and a timeout before it where a reply may be late;\n" +
 		"- a clock, or a record's remaining life, has a value at which the lock's code was seen to do something else than before;\n" +
 		"- a hundred TTLs have passed since somebody read a monotonic clock;\n" +
 		"- a hundred TTLs, or a TTL and two seconds, have passed since somebody read true time, unless it was seen when a stamp falls due.\n" +
@@ -288,9 +288,9 @@ func Effort(r *explore.Result) []Item {
 		{"Redis", fmt.Sprintf("really executed %s; what it did was remembered for all other times", Count(r.Commands, "command"))},
 		{"near", "what kept schedules from going wrong, over all choices: " + near(&r.Near)},
 	}
-	if r.Trials > 0 {
-		items = append(items, Item{"trials", fmt.Sprintf("the engine played %s within these bounds, in which time passes for any span, without regard to the instants of the search: %s",
-			Count(r.Trials, "random schedule"), trialled(r))})
+	if r.TrialsMeant > 0 {
+		items = append(items, Item{"trials", fmt.Sprintf("the engine played %s%s within these bounds, in which time passes for any span, without regard to the instants of the search: %s",
+			Count(r.Trials, "random schedule"), ofMeant(r), trialled(r))})
 	}
 	if r.Draws > 0 {
 		items = append(items, Item{"draws", fmt.Sprintf("a random number is the least, the middle or the greatest of its range, one of %d others that leads to another next step, "+
@@ -312,12 +312,24 @@ func Effort(r *explore.Result) []Item {
 	return append(items, Lasting(r)...)
 }
 
+// ofMeant says how many were to be played, if there was no time for all.
+func ofMeant(r *explore.Result) string {
+	if r.Trials < r.TrialsMeant {
+		return fmt.Sprintf(" (of %s that were to be)", Grouped(int64(r.TrialsMeant)))
+	}
+	return ""
+}
+
 // trialled says what random schedules have shown.
 func trialled(r *explore.Result) string {
+	var codes []string
 	for _, v := range r.Violated {
 		if v.Random {
-			return "one violates " + v.Code.String() + ", which the search has missed"
+			codes = append(codes, v.Code.String())
 		}
+	}
+	if len(codes) > 0 {
+		return "some violate " + strings.Join(codes, ", ") + ", which the search has missed"
 	}
 	return "none violates what is said to hold"
 }

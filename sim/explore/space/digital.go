@@ -79,6 +79,9 @@ func (m *Model) Digitize(small *Model) error {
 // Grid returns the grid, or 0, and the readings at which code changes its mind between its multiples.
 func (m *Model) Grid() (grid time.Duration, branches []time.Duration) { return m.instants.Between() }
 
+// Spans are those after, or before, which time stops.
+func (m *Model) Spans() []time.Duration { return m.instants.Spans() }
+
 // OnGrid fails if a client has begun a span that doesn't fit the grid: no small search showed it.
 func (m *Model) OnGrid() error {
 	spans := instants.Given(m.Servers, m.snapshots())

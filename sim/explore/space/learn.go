@@ -20,7 +20,8 @@ import (
 // weren't known: if there are merely fewer than time has stopped at, the round stands.
 func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 	reached := m.Reached()
-	spans := instants.Begun(m.Clients, reached, m.instants.Far)
+	given := instants.Given(m.Servers, m.snapshots())
+	spans := append(instants.Begun(m.Clients, reached, m.instants.Far), slices.DeleteFunc(slices.Clone(given), func(s int32) bool { return s > m.instants.Far })...)
 	t, err := m.Clients.Thresholds(ctx, m.Servers, reached, m.snapshots())
 	if ctx.Err() != nil && err == nil {
 		err = unfit.Unlearned(context.Cause(ctx).Error())
@@ -40,7 +41,7 @@ func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 	in.Draws(t.Drawn)
 	in.Shows(t.Mono, m.habits.goesOn)
 	date := in.Falls(t, m.ttl)
-	in.Begin(instants.Chains(m.Clients, reached, in.Patience), instants.Given(m.Servers, m.snapshots()))
+	in.Begin(instants.Chains(m.Clients, reached, in.Patience), given)
 	switch {
 	case t.Restless:
 		return false, unfit.Unlearned(t.TooMany())

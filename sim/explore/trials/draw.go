@@ -21,6 +21,8 @@ type Drawer struct {
 	Polite bool            // let time pass only where it is nobody's fault
 	Kinds  *bounds.Budget  // the kinds of fault that may be drawn are those with a count; nil: all
 	Spans  []time.Duration // waits that are likely to matter
+
+	budget bounds.Budget // of a schedule within bounds
 }
 
 // Draw plays a random schedule, with up to three faults and some waits.
@@ -177,11 +179,7 @@ func (d *Drawer) DrawFault() []fault.Fault {
 	case 4:
 		return d.FaultOf(bounds.HoldRequest, who, node)
 	case 5, 6:
-		after := time.Duration(0)
-		if d.IntN(2) == 0 {
-			after = d.Span()
-		}
-		return []fault.Fault{fault.Duplicate{Client: d.Config.Clients[who].Name, After: after}}
+		return []fault.Fault{fault.Duplicate{Client: d.Config.Clients[who].Name, N: 1 + d.IntN([...]int{bounds.Repeatable, bounds.Repeatable, 3 * bounds.Repeatable}[d.IntN(3)])}}
 	case 7:
 		if d.Config.Replicas > 0 {
 			return nil // no bounds have both
@@ -225,7 +223,7 @@ func (d *Drawer) FaultOf(kind bounds.FaultKind, who, node int) (f []fault.Fault)
 
 // jump is a span by which a clock jumps.
 func (d *Drawer) jump() time.Duration {
-	by := d.Config.TTL + 2*time.Second
+	by := (&bounds.Bounds{TTL: d.Config.TTL}).ClockJump()
 	if d.IntN(2) == 0 {
 		return -by
 	}

@@ -95,11 +95,11 @@ func (p *Player) Begin(cfg sim.Config) (err error) {
 		}
 		return construct(nodes, key, o)
 	}
+	p.acted, p.paused, p.lags, p.threads = [bounds.MaxClients]bool{}, [bounds.MaxClients]bool{}, false, false
+	p.cost, p.wrong = Cost{}, p.wrong[:0]
 	if p.World, err = p.worldOf(cfg); err != nil {
 		return err
 	}
-	p.acted, p.paused, p.lags = [bounds.MaxClients]bool{}, [bounds.MaxClients]bool{}, false
-	p.cost, p.wrong = Cost{}, p.wrong[:0]
 	return p.World.Reset(cfg, p.Record)
 }
 

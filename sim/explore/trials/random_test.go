@@ -20,7 +20,7 @@ func crashes(of strategies.Strategy) bounds.Bounds {
 	return b
 }
 
-func codesOf(all []Found) (v trace.Verdict) {
+func codesOf(all []*Found) (v trace.Verdict) {
 	for _, f := range all {
 		v = append(v, f.Code)
 	}
@@ -57,7 +57,7 @@ func TestPlay(t *testing.T) {
 			t.Errorf("%s: %d schedules show %s and not %s", name, seeds, codesOf(all), want)
 			continue
 		}
-		if got := replayed(t, s, &all[at]); !strings.Contains(got.String(), want.String()) {
+		if got := replayed(t, s, all[at]); !strings.Contains(got.String(), want.String()) {
 			t.Errorf("%s: the schedule for %s shows %s", name, want, got)
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"lockstep/sim/trace"
 )
 
-// most is the number of runs of one client in a schedule within bounds, at most: what a lock does wrong with two or three
+// turns is the number of runs of one client in a schedule within bounds, at most: what a lock does wrong with two or three
 // clients nearly always shows in few.
-const most = 10
+const turns = 10
 
 // Within plays a random schedule that bounds contain: clients run by turns, a few steps each, up to the next phase of a
 // cycle, or to the end of one. Time passes between, for any span, while somebody waits or, as often as they may be paused,
@@ -19,10 +19,9 @@ func (d *Drawer) Within(cfg sim.Config, b *bounds.Budget) error {
 	if err := d.start(cfg); err != nil {
 		return err
 	}
-	defer func(kinds *bounds.Budget) { d.Kinds = kinds }(d.Kinds)
-	d.Kinds = b
+	d.budget = *b
 	idle, faults, at := 0, 0, d.IntN(len(cfg.Clients))
-	for n := 2 + d.IntN([...]int{3, most - 1}[d.IntN(2)]); n > 0 && idle < 6 && d.World.Err() == nil; n-- {
+	for n := 2 + d.IntN([...]int{3, turns - 1}[d.IntN(2)]); n > 0 && idle < 6 && d.World.Err() == nil; n-- {
 		ran := d.run(at)
 		if faults < 3 && d.IntN(8) == 0 && d.affords() {
 			faults++
@@ -74,7 +73,7 @@ func (d *Drawer) affords() bool {
 		return false
 	}
 	kind, counts := KindOf(faults[len(faults)-1])
-	return (!counts || d.cost.Faults[kind] < d.Kinds[kind]) && d.Make(Op{Faults: faults})
+	return (!counts || d.cost.Faults[kind] < d.budget[kind]) && d.Make(Op{Faults: faults})
 }
 
 // let lets time pass, up to where more clients would be paused than may be. If they would be at once, they go on first
@@ -107,11 +106,12 @@ func (d *Drawer) room() bool {
 			n++
 		}
 	}
-	most := d.Kinds[bounds.Pause]
+	most := d.budget[bounds.Pause]
 	return most == bounds.Any || int(d.cost.Faults[bounds.Pause])+n <= int(most)
 }
 
-// rest lets all clients act until each is between two cycles, done, or dead, and reports whether they are.
+// rest lets all clients act until each is between two cycles, done, or dead, and reports whether they are: not if more would
+// have to be paused for that than may be.
 func (d *Drawer) rest() bool {
 	for range longest {
 		all := true
@@ -124,7 +124,7 @@ func (d *Drawer) rest() bool {
 			return true
 		}
 		next, any := d.World.Next()
-		if !any || next <= d.World.Now() {
+		if !any || next <= d.World.Now() || !d.room() {
 			return false
 		}
 		d.Make(Op{Wait: next - d.World.Now()})

@@ -2,10 +2,10 @@ package trials
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -54,7 +54,7 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// A claim is refuted by the same schedule however many play, with and without bounds, and with others than the clients that are counted.
+// A claim is refuted by the same schedules however many play, with and without bounds, and with others than the clients that are counted.
 func TestRefute(t *testing.T) {
 	naive, _ := strategies.Get("naive-del")
 	right, _ := strategies.Get("setpx-lua")
@@ -65,19 +65,20 @@ func TestRefute(t *testing.T) {
 		b.Strategy = naive
 		var first string
 		for _, workers := range []int{1, 3} {
-			f, _, err := Refute(t.Context(), b, nil, trace.SetOf(trace.DG, trace.PD), n, workers)
-			if err != nil || f == nil || f.Code != trace.DG {
-				t.Fatalf("%+v, %v", f, err)
+			d, err := Refute(t.Context(), b, nil, trace.SetOf(trace.DG, trace.FR, trace.PD), n, workers)
+			if err != nil || codesOf(d.Found).String() != "DG FR" || d.Failed != nil || d.Played != n {
+				t.Fatalf("%+v, %v", d, err)
 			}
+			text := d.Found[0].Shrunk.String() + "\n" + d.Found[1].Shrunk.String()
 			if first == "" {
-				first = f.Shrunk.String()
-			} else if first != f.Shrunk.String() {
-				t.Errorf("%d play\n%s\nand one\n%s", workers, &f.Shrunk, first)
+				first = text
+			} else if first != text {
+				t.Errorf("%d play\n%s\nand one\n%s", workers, text, first)
 			}
 		}
 		b.Strategy = right
-		if f, played, err := Refute(t.Context(), b, nil, trace.SetOf(trace.DG, trace.FR, trace.PD), n, 2); err != nil || f != nil || played != n {
-			t.Errorf("of the right lock %d schedules show %+v, %v", played, f, err)
+		if d, err := Refute(t.Context(), b, nil, trace.SetOf(trace.DG, trace.FR, trace.PD), n, 2); err != nil || len(d.Found) > 0 || d.Failed != nil || d.Played != n {
+			t.Errorf("of the right lock %+v, %v", d, err)
 		}
 	}
 }
@@ -85,30 +86,93 @@ func TestRefute(t *testing.T) {
 // PD alone is looked for, too.
 func TestRefuteDeadlock(t *testing.T) {
 	s, _ := strategies.Get("setnx")
-	f, _, err := Refute(t.Context(), bounds.Defaults(s), nil, trace.SetOf(trace.PD), testenv.Count(500, 4000), 2)
-	if err != nil || f == nil || f.Code != trace.PD {
-		t.Errorf("%+v, %v", f, err)
+	d, err := Refute(t.Context(), bounds.Defaults(s), nil, trace.SetOf(trace.PD), testenv.Count(500, 4000), 2)
+	if err != nil || codesOf(d.Found).String() != "PD" {
+		t.Errorf("%+v, %v", d, err)
 	}
 }
 
-// Code that panics in a schedule ends it with an error, and no more are played once nobody waits for them.
-func TestRefuteEnds(t *testing.T) {
-	s := strategies.Strategy{Name: "panics", Nodes: 1, Timeout: bounds.Defaults(strategies.Strategy{}).TTL,
-		New: func([]*redis.Client, string, strategies.Options) strategies.Lock { return broken{} }}
-	if _, _, err := Refute(t.Context(), bounds.Defaults(s), nil, trace.SetOf(trace.DG), 100, 2); err == nil || !strings.Contains(err.Error(), "out of order") {
-		t.Errorf("the error is %v", err)
+// Of code that panics in a schedule, or that goes another way next time, the first such schedule is
+// told, and no more are played once nobody waits for them.
+func TestRefuteFails(t *testing.T) {
+	times := 0
+	for want, acquire := range map[string]func(*lock) (*strategies.Lease, error){
+		"out of order": func(*lock) (*strategies.Lease, error) { panic("out of order") },
+		errUnsteady.Error(): func(l *lock) (*strategies.Lease, error) {
+			if times++; times < 60 {
+				return &strategies.Lease{}, nil
+			}
+			return nil, strategies.ErrNotAcquired
+		},
+	} {
+		s := strategies.Strategy{Name: "odd", Nodes: 1, Timeout: time.Second, New: func(nodes []*redis.Client, _ string, o strategies.Options) strategies.Lock {
+			return &lock{nodes[0], o, acquire, 0}
+		}}
+		d, err := Refute(t.Context(), bounds.Defaults(s), nil, trace.SetOf(trace.DG, trace.OV, trace.SW), 100, 1)
+		if err != nil || d.Failed == nil || !strings.Contains(d.Failed.Error(), want) || d.Failed.Schedule == "" {
+			t.Errorf("%s: %+v, %v", want, d, err)
+		}
 	}
 	right, _ := strategies.Get("setpx-lua")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if f, played, err := Refute(ctx, bounds.Defaults(right), nil, trace.SetOf(trace.DG), 100, 2); f != nil || played > 2 || err != nil {
-		t.Errorf("%d were played, %v", played, err)
+	if d, err := Refute(ctx, bounds.Defaults(right), nil, trace.SetOf(trace.DG), 100, 2); err != nil || d.Played > 2 {
+		t.Errorf("%+v, %v", d, err)
 	}
 }
 
-// broken is a lock whose code panics.
-type broken struct{}
+// lock is a lock of one function.
+type lock struct {
+	rdb *redis.Client
+	strategies.Options
+	acquire func(*lock) (*strategies.Lease, error)
+	cycles  int
+}
 
-func (broken) Acquire(context.Context) (*strategies.Lease, error) { panic("out of order") }
+func (l *lock) Acquire(context.Context) (*strategies.Lease, error) { return l.acquire(l) }
 
-func (broken) Release(context.Context, *strategies.Lease) error { return errors.ErrUnsupported }
+func (l *lock) Release(context.Context, *strategies.Lease) error { return nil }
+
+// A lock that starts a thread in a later cycle alone has the same schedules in a world that has seen one and in one that hasn't.
+func TestThreadsAreOfOneRun(t *testing.T) {
+	acquired := func(l *lock) (*strategies.Lease, error) {
+		if l.cycles++; l.cycles == 2 {
+			l.Go(func() { l.rdb.Ping(context.Background()) }) //nolint:errcheck // it only goes on for a while
+		}
+		won, err := l.rdb.SetNX(context.Background(), "lock", l.Token(), l.TTL).Result()
+		if err == nil && !won {
+			err = strategies.ErrNotAcquired
+		}
+		return &strategies.Lease{}, err
+	}
+	s := strategies.Strategy{Name: "threads", Nodes: 1, Timeout: time.Second, New: func(nodes []*redis.Client, _ string, o strategies.Options) strategies.Lock {
+		return &lock{nodes[0], o, acquired, 0}
+	}}
+	b := bounds.Defaults(s)
+	r := &refuter{budget: b.Faults, codes: trace.SetOf(trace.DG)}
+	var err error
+	if r.cfg, err = b.Config(); err != nil {
+		t.Fatal(err)
+	}
+	used := &Drawer{}
+	defer used.Close() //nolint:errcheck // nothing is written
+	with := 0
+	for seed := range uint64(testenv.Count(200, 2000)) {
+		fresh := &Drawer{}
+		for _, d := range []*Drawer{used, fresh} {
+			if _, err := d.try(r, seed); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if used.Line() != fresh.Line() {
+			t.Fatalf("seed %d:\n%s\n%s", seed, used.Line(), fresh.Line())
+		}
+		if used.threads {
+			with++
+		}
+		fresh.Close() //nolint:errcheck // nothing is written
+	}
+	if with == 0 {
+		t.Error("no thread was started")
+	}
+}
