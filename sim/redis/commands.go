@@ -19,6 +19,7 @@ type command struct {
 	words   int            // that come before its options; anyWords if it has none
 	options map[string]int // by option: the number of words that follow it
 	clock   bool           // it reads the server's clock
+	life    bool           // it tells how long a key still lives
 	refuses func(call) (option, why string)
 	why     string // the reason why the command itself is refused
 }
@@ -217,6 +218,7 @@ var commands = func() map[string]*command {
 	for name := range popsWith {
 		all[name].refuses = refusesNested
 	}
+	all["TTL"].life, all["PTTL"].life = true, true // others read the clock besides
 	return all
 }()
 
@@ -255,6 +257,7 @@ func (u *Unmodelled) Error() string {
 // scripts and transactions included.
 type audit struct {
 	clock   bool        // one of them has read the server's clock
+	life    bool        // one of them has told how long a key still lives
 	refused *Unmodelled // the first of which the model isn't right
 }
 
@@ -284,6 +287,7 @@ func (a *audit) judge(c call) (refused bool) {
 		return true
 	}
 	a.clock = a.clock || row.clock || row.readsClock(c.args)
+	a.life = a.life || row.life
 	return false
 }
 

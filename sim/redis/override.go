@@ -72,10 +72,10 @@ func (n *Node) refuses(c *server.Peer, cmd string, args []string) (refused bool)
 	if c == n.side.conn || c == n.beneath.conn {
 		return false
 	}
-	clock, script := n.audit.clock, !n.outermost(c)
+	clock, life, script := n.audit.clock, n.audit.life, !n.outermost(c)
 	refused = n.audit.judge(call{node: n, name: cmd, args: args, script: script})
 	if !script && n.asking.Queues {
-		n.audit.clock = clock // it isn't executed before EXEC
+		n.audit.clock, n.audit.life = clock, life // it isn't executed before EXEC
 	}
 	return refused
 }

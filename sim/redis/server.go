@@ -131,6 +131,7 @@ type Answer struct {
 	Effect trace.Effect // on the lock's record
 	Shares bool         // the lock's record was and is a list, a set or a sorted set, and was changed: several clients may have items in it
 	Clock  bool         // the server's clock was read, by the command or by what its script or transaction executed
+	Life   bool         // somebody was told how long a key still lives, likewise
 	Blocks bool         // the command has to wait for an element: it has no reply yet, and has changed nothing
 	Sent   []Message    // to subscribers, in this order
 }
@@ -160,7 +161,7 @@ func (s *Server) Run(m Snapshot, conn int, args []string) (Answer, error) {
 	if refused := s.n.audit.refused; refused != nil {
 		return Answer{}, refused
 	}
-	a := Answer{Reply: slices.Clone(out), Clock: s.n.audit.clock, Blocks: s.n.Blocked()}
+	a := Answer{Reply: slices.Clone(out), Clock: s.n.audit.clock, Life: s.n.audit.life, Blocks: s.n.Blocked()}
 	for _, push := range s.n.Pushes() {
 		a.Sent = append(a.Sent, Message{Conn: numberOf(peers, push.To), Text: push.Message})
 	}

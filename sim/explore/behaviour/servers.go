@@ -33,9 +33,10 @@ type Servers struct {
 	commands   *intern.Table[string]
 	replies    *intern.Table[string]
 
-	mu     sync.Mutex    // guards Server and Ran
+	mu     sync.Mutex    // guards all below
 	Server *redis.Server // executes the commands; its owner has to close it
 	Ran    int           // commands that Redis really executed
+	Told   bool          // one of them tells how long a key still lives
 }
 
 // Question is a command on a snapshot.
@@ -122,6 +123,7 @@ func (s *Servers) Run(q Question) (Answer, error) {
 	case answer.Clock && !s.timed:
 		return Answer{}, unfit.ErrTimed
 	}
+	s.Told = s.Told || answer.Life
 	if err := s.outlives(args, s.Snapshot(q.Snapshot).Keys, answer.After.Keys); err != nil {
 		return Answer{}, err
 	}

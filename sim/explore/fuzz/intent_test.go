@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"lockstep/sim/explore"
 	"lockstep/sim/testenv"
@@ -43,6 +46,30 @@ func TestLivesThatEndTogether(t *testing.T) {
 		}
 		if r.Find(trace.DG) == nil {
 			t.Errorf("%v: %s", c, r.Summary())
+		}
+	}
+}
+
+// TestAsksForLives: nothing is said of every schedule of a lock that asks how long a key still lives, by a command or in a script: what
+// it does by that may differ in a window which no probe meets, as here.
+func TestAsksForLives(t *testing.T) {
+	inScript := redis.NewScript(`local left = redis.call("PTTL", KEYS[1]) return left > 7100 and left < 7130 and 1 or 0`)
+	for name, soon := range map[string]func(context.Context, *lock) (bool, error){
+		"command": func(ctx context.Context, l *lock) (bool, error) {
+			left, err := l.rdb.PTTL(ctx, l.key).Result()
+			return left > 7100*time.Millisecond && left < 7130*time.Millisecond, err
+		},
+		"script": func(ctx context.Context, l *lock) (bool, error) {
+			return inScript.Run(ctx, l.rdb, []string{l.key}).Bool()
+		},
+	} {
+		b := explore.Defaults(custom("asks-by-a-"+name, "B takes over with 7.1 s left", steps{acquire: takesOver(soon)}).strategy)
+		b.Cycles, b.Faults, b.Codes = explore.Any, explore.Budget{explore.Pause: explore.Any}, trace.Verdict{trace.DG}
+		r, err := explore.Run(t.Context(), b, explore.Options{})
+		if err == nil {
+			t.Errorf("%s: %s", name, r.Summary())
+		} else if !strings.Contains(err.Error(), "asks how long a key still lives") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

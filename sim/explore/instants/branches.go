@@ -40,7 +40,7 @@ func (in *Set) Multiples(k *behaviour.Clients, goesOn, exact bool) error {
 	case goesOn:
 		return errors.New("the lock keeps readings of its clock from one cycle to the next" + bound)
 	case in.Others:
-		return errors.New("the lock's code compares how long a record still lives, or a reading of a clock that is not the cycle's second, with a span of its own, or gives a record that lives another life than the TTL" + bound)
+		return errors.New("the lock's code asks how long a key still lives, or compares a reading of a clock that is not the cycle's second, with a span of its own, or gives a record that lives another life than the TTL" + bound)
 	case len(in.Branches) > 0 && exact:
 		return errors.New("the lock's code compares a clock with a span of its own, which certificates and searches for LV know nothing of")
 	case len(in.Branches) > 0 && !fromFirst(k):

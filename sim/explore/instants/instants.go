@@ -41,7 +41,7 @@ type Set struct {
 	Guess int32
 	// Branches has the readings of a monotonic clock at which client code changes its mind where
 	// the only reading before is the cycle's first. A search without bounds lets it do either near by:
-	// see Near. Others is set if code has thresholds of other kinds.
+	// see Near. Others is set if code has thresholds of other kinds, or could have, as it asks how long a key still lives.
 	Branches []int32
 	Others   bool
 	// Grid, if it is set, is a span to a multiple of which leases are rounded up. A search

@@ -38,6 +38,7 @@ func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 	in.Lives(t, instants.Sleeps(m.Clients, reached, true))
 	in.Took(t)
 	in.Branch(t, m.ttl)
+	in.Others = in.Others || m.Servers.Told
 	in.Draws(t.Drawn)
 	in.Shows(t.Mono, m.habits.goesOn)
 	date := in.Falls(t, m.ttl)

@@ -41,6 +41,7 @@ func (f *Failure) Error() string {
 	return fmt.Sprintf("in random schedule %d %s\n%s", f.Seed, f.Err, f.Schedule)
 }
 
+// Unwrap returns what has gone wrong.
 func (f *Failure) Unwrap() error { return f.Err }
 
 // Refute plays so many random schedules that the bounds contain, and returns what they violate of the codes. They often wait
