@@ -167,8 +167,17 @@ func (w *walker) external(i ssa.CallInstruction, fn *ssa.Function, args []ssa.Va
 	what, why := w.table(fn)
 	switch {
 	case what != "" && w.level == outer:
-		if v := i.Value(); v != nil && !strings.HasPrefix(what, simulator+".") && why != aServer { // which show by their types
-			w.put(w.value(v), thing{taken: what, why: why, at: at})
+		if strings.HasPrefix(what, simulator+".") || why == aServer { // which show by their types
+			break
+		}
+		t := thing{taken: what, why: why, at: at}
+		if v := i.Value(); v != nil {
+			w.put(w.value(v), t)
+		}
+		for _, a := range args { // such as the buffer that is read into
+			if leads(a.Type()) {
+				w.put(w.remembered(a), t)
+			}
 		}
 	case what != "":
 		if w.level == late || !strings.HasPrefix(what, simulator+".") { // a constructor may have such a clock where it is given none
@@ -205,6 +214,9 @@ func (w *walker) handed(i ssa.CallInstruction, pkg, name string, args []ssa.Valu
 	if v != nil && w.level != outer {
 		w.returns(v, pkg, name)
 	}
+	if w.level == outer {
+		w.poured(i, args)
+	}
 	if v == nil && len(args) == 0 || ours(pkg) {
 		return
 	}
@@ -227,6 +239,51 @@ func (w *walker) handed(i ssa.CallInstruction, pkg, name string, args []ssa.Valu
 		w.copy(w.remembered(v), kept, nil)
 		if w.level == late && !types.IsInterface(v.Type()) {
 			w.hide(v.Type())
+		}
+	}
+}
+
+// poured has what comes from outside of the search in one argument flow to what each other leads to, and to the result: whatever
+// fills a buffer before the lock is made, such as io.ReadFull, takes it from there, and whatever is handed a function may call it.
+func (w *walker) poured(i ssa.CallInstruction, args []ssa.Value) {
+	var into []func(thing)
+	for _, to := range args {
+		if leads(to.Type()) {
+			into = append(into, w.fill(to))
+		}
+	}
+	if v := i.Value(); v != nil {
+		into = append(into, func(t thing) { w.put(w.value(v), t) })
+	}
+	for _, from := range args {
+		for _, n := range [...]*node{w.node(from, i), w.remembered(from)} {
+			w.listen(n, func(t thing) {
+				if t.fn != nil {
+					t.taken, t.why = w.table(t.fn)
+					t.fn = nil
+				}
+				if t.taken != "" {
+					for _, fill := range into {
+						fill(t)
+					}
+				}
+			})
+		}
+	}
+}
+
+// fill puts things into what a value leads to: into the fields of a struct, too.
+func (w *walker) fill(to ssa.Value) func(thing) {
+	memory, whole := w.remembered(to), unwrapped(to).Type().Underlying()
+	if p, is := whole.(*types.Pointer); is {
+		whole = p.Elem().Underlying()
+	}
+	return func(t thing) {
+		w.put(memory, t)
+		if s, is := whole.(*types.Struct); is {
+			for f := range s.Fields() {
+				w.put(w.field(f).every, t)
+			}
 		}
 	}
 }
@@ -412,6 +469,9 @@ func (w *walker) invoke(i ssa.CallInstruction) {
 	}
 	if w.followed(pkg) == nil {
 		w.handed(i, pkg, c.Method.Name(), args[1:])
+		if w.level == outer {
+			w.poured(i, args)
+		}
 		if of := origin(c.Value.Type(), pkg); !reading(of, c.Method.Name()) {
 			w.writes(c.Value, w.at(i), i)
 		}
@@ -440,6 +500,7 @@ func (w *walker) builtin(i ssa.CallInstruction, name string) {
 	case "copy":
 		w.writes(args[0], w.at(i), i)
 		w.unite(w.remembered(args[0]), w.remembered(args[1]))
+		w.copy(w.value(args[1]), w.remembered(args[0]), nil)
 	case "StringData":
 		if w.level != outer && !sliced(i.Value()) {
 			w.use(w.at(i), "package unsafe", aRaw)

@@ -258,10 +258,16 @@ func (w *walker) operands(i ssa.Instruction) {
 // global notes that code names a variable.
 func (w *walker) global(g *ssa.Global, i ssa.Instruction) {
 	w.value(g)
-	if w.level == outer || g.Pkg == nil {
+	if g.Pkg == nil {
 		return
 	}
 	path := g.Pkg.Pkg.Path()
+	if w.level == outer {
+		if why := forbidden(path, g.Name()); why != "" && w.units[path] == nil && !isError(g.Type().(*types.Pointer).Elem()) { // such as rand.Reader
+			w.put(w.remembered(g), thing{taken: path + "." + g.Name(), why: why, at: w.at(i)})
+		}
+		return
+	}
 	if w.followed(path) == nil {
 		if why := forbidden(path, g.Name()); why != "" && !isError(g.Type().(*types.Pointer).Elem()) {
 			w.use(w.at(i), path+"."+g.Name(), why)
@@ -442,8 +448,11 @@ func (w *walker) spread(v ssa.Value) {
 // same has everything flow from one value to another that is the same memory.
 func (w *walker) same(from, to ssa.Value, by ssa.Instruction) {
 	w.copy(w.node(from, by), w.value(to), to.Type())
-	if leads(from.Type()) && leads(to.Type()) {
+	switch {
+	case leads(from.Type()) && leads(to.Type()):
 		w.unite(w.remembered(from), w.remembered(to))
+	case leads(from.Type()): // a text that is made of bytes
+		w.copy(w.remembered(from), w.value(to), to.Type())
 	}
 }
 
