@@ -37,6 +37,39 @@ func missed() []*subject {
 	}
 }
 
+// TestDoubtsOfCopies: a lock whose token is its process's falls to a copy of a release in an earlier cycle, which is further back than
+// the requests that a search has arrive twice.
+func TestDoubtsOfCopies(t *testing.T) {
+	of := custom("process-id", "a copy of A's first release removes its second record", steps{
+		acquire: func(ctx context.Context, l *lock) (*strategies.Lease, error) {
+			if l.cached == nil {
+				l.cached = &strategies.Lease{Token: l.Token()}
+			}
+			me, sent := l.cached.Token, l.Clock.Monotonic()
+			if err := l.set(ctx, l.key, me); err != nil {
+				return nil, err
+			}
+			for _, field := range []string{"host", "since"} {
+				if err := l.rdb.HSet(ctx, l.key+":about", field, me).Err(); err != nil {
+					return nil, err
+				}
+			}
+			if is, err := l.rdb.Get(ctx, l.key).Result(); err != nil || is != me {
+				return nil, strategies.ErrNotAcquired
+			}
+			return l.lease(me, sent), nil
+		}})
+	b := explore.Defaults(of.strategy)
+	b.Faults, b.Codes = explore.Budget{explore.Duplicate: 1}, trace.Verdict{trace.DG}
+	r, err := explore.Run(t.Context(), b, explore.Options{Trials: explore.Trials})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Find(trace.DG) == nil {
+		t.Error(r.Summary())
+	}
+}
+
 // TestDoubt: what a search misses, random schedules show. It is reported as violated then, with a schedule that the engine
 // plays, and nothing is decided of other codes.
 func TestDoubt(t *testing.T) {

@@ -154,8 +154,12 @@ func (d *drawer) draw(of *subject) error {
 	}
 	var b explore.Budget
 	for k := range b {
-		if b[k] = 1; d.Kinds != nil {
+		switch kind := explore.FaultKind(k); {
+		case kind.OnMaster() && d.s.replica, kind == explore.Failover && !d.s.replica: // no bounds have both
+		case d.Kinds != nil:
 			b[k] = min(1, d.Kinds[k])
+		default:
+			b[k] = 1
 		}
 	}
 	b[explore.Pause] = uint8(d.IntN(3))

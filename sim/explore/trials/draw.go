@@ -179,7 +179,7 @@ func (d *Drawer) DrawFault() []fault.Fault {
 	case 4:
 		return d.FaultOf(bounds.HoldRequest, who, node)
 	case 5, 6:
-		return []fault.Fault{fault.Duplicate{Client: d.Config.Clients[who].Name, N: 1 + d.IntN([...]int{bounds.Repeatable, bounds.Repeatable, 3 * bounds.Repeatable}[d.IntN(3)])}}
+		return d.FaultOf(bounds.Duplicate, who, node)
 	case 7:
 		if d.Config.Replicas > 0 {
 			return nil // no bounds have both
@@ -202,6 +202,8 @@ func (d *Drawer) DrawFault() []fault.Fault {
 func (d *Drawer) FaultOf(kind bounds.FaultKind, who, node int) (f []fault.Fault) {
 	client, server := d.Config.Clients[who].Name, fmt.Sprintf("n%d", node+1)
 	switch kind {
+	case bounds.Duplicate: // seldom one of those that a search doesn't copy
+		return []fault.Fault{fault.Duplicate{Client: client, N: 1 + d.IntN([...]int{bounds.Repeatable, bounds.Repeatable, 3 * bounds.Repeatable}[d.IntN(3)])}}
 	case bounds.ClientClock:
 		return []fault.Fault{fault.WallStep{Client: client, By: d.jump()}}
 	case bounds.ServerClock:

@@ -23,7 +23,7 @@ func (d *Drawer) Within(cfg sim.Config, b *bounds.Budget) error {
 	idle, faults, at := 0, 0, d.IntN(len(cfg.Clients))
 	for n := 2 + d.IntN([...]int{3, turns - 1}[d.IntN(2)]); n > 0 && idle < 6 && d.World.Err() == nil; n-- {
 		ran := d.run(at)
-		if faults < 3 && d.IntN(8) == 0 && d.affords() {
+		if faults < 3 && d.IntN(6) == 0 && d.affords() {
 			faults++
 		}
 		if d.IntN(8) == 0 {
@@ -68,12 +68,19 @@ func (d *Drawer) run(i int) (ran bool) {
 
 // affords makes a fault happen for which there is room in the bounds.
 func (d *Drawer) affords() bool {
-	faults := d.DrawFault()
-	if len(faults) == 0 {
+	var kinds []bounds.FaultKind
+	for k, n := range d.budget {
+		if kind := bounds.FaultKind(k); kind != bounds.Pause && d.cost.Faults[k] < n {
+			kinds = append(kinds, kind)
+		}
+	}
+	if d.lags { // and the replica takes over
+		kinds = append(kinds, bounds.Failover, bounds.Failover)
+	}
+	if len(kinds) == 0 {
 		return false
 	}
-	kind, counts := KindOf(faults[len(faults)-1])
-	return (!counts || d.cost.Faults[kind] < d.budget[kind]) && d.Make(Op{Faults: faults})
+	return d.Make(Op{Faults: d.FaultOf(kinds[d.IntN(len(kinds))], d.IntN(len(d.Config.Clients)), d.IntN(len(d.Config.Nodes)))})
 }
 
 // let lets time pass, up to where more clients would be paused than may be. If they would be at once, they go on first
