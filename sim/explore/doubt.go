@@ -10,6 +10,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/explore/trials"
+	"lockstep/sim/monitor"
 	"lockstep/sim/process"
 	"lockstep/sim/trace"
 )
@@ -66,10 +67,10 @@ func (r *Result) doubt(ctx context.Context, opt *Options) error {
 	return nil
 }
 
-// held are the codes of which the search claims that they hold.
+// held are the codes of which the search claims that they hold, those of extensions aside if there are none.
 func (r *Result) held() (codes trace.CodeSet) {
 	for _, c := range r.Bounds.Sought() {
-		if r.Holds(c) {
+		if r.Holds(c) && (r.Bounds.Extend || !monitor.OfExtensions(c)) {
 			codes |= trace.SetOf(c)
 		}
 	}

@@ -15,13 +15,20 @@ import (
 	"lockstep/sim/trace"
 )
 
+// fewLives is the number of different lives that commands give to keys, beyond which they are taken for computed ones: a lock that lets
+// a record live until an instant gives another life at each.
+const fewLives = 4
+
 // Learn adds the instants that matter to the code which has run so far: those at which it
 // changes its mind, and the spans that it has begun. It reports whether there are any that
 // weren't known: if there are merely fewer than time has stopped at, the round stands.
 func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 	reached := m.Reached()
 	given := instants.Given(m.Servers, m.snapshots())
-	spans := append(instants.Begun(m.Clients, reached, m.instants.Far), slices.DeleteFunc(slices.Clone(given), func(s int32) bool { return s > m.instants.Far })...)
+	spans := instants.Begun(m.Clients, reached, m.instants.Far)
+	if len(given) <= fewLives {
+		spans = append(spans, slices.DeleteFunc(slices.Clone(given), func(s int32) bool { return s > m.instants.Far })...)
+	}
 	t, err := m.Clients.Thresholds(ctx, m.Servers, reached, m.snapshots())
 	if ctx.Err() != nil && err == nil {
 		err = unfit.Unlearned(context.Cause(ctx).Error())
