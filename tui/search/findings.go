@@ -109,11 +109,15 @@ func (m *Search) blockOf(f explore.Finding, width, number int) block {
 
 // tellLeast describes the least schedule of a violation.
 func (m *Search) tellLeast(t *draw.Paragraphs, v *explore.Counterexample) {
-	if v.Turn > 0 || v.Random {
+	switch {
+	case v.Turn > 0:
 		t.Add(draw.Plain, "      ", report.Least(v))
 		return
+	case v.Random:
+		t.Add(draw.Plain, "      ", report.Least(v))
+	default:
+		t.Add(draw.Plain, "      ", "least: "+screen.CostText(explore.Cost{Faults: len(v.Faults), Switches: v.Switches, Steps: v.Steps}))
 	}
-	t.Add(draw.Plain, "      ", "least: "+screen.CostText(explore.Cost{Faults: len(v.Faults), Switches: v.Switches, Steps: v.Steps}))
 	for _, f := range v.Faults {
 		note := ""
 		switch {
