@@ -177,6 +177,9 @@ func (all Locks) Run(ctx context.Context, j *Job, progress func(states int64)) (
 	return random(ctx, j, l, progress)
 }
 
+// fewer is how many times fewer random schedules doubt a search here than elsewhere: a campaign has many, most of them small.
+const fewer = 8
+
 // errCutOff is the cause of a search's end at one of its own limits.
 type errCutOff string
 
@@ -195,7 +198,7 @@ func search(ctx context.Context, j *Job, l *Lock, progress func(int64)) (*Outcom
 		limited, stop = context.WithTimeoutCause(limited, d, errCutOff(fmt.Sprintf("the time limit of %s was reached", d)))
 		defer stop()
 	}
-	r, err := explore.Run(limited, b, explore.Options{Workers: 1, Trials: explore.Trials, Progress: func(p explore.Progress) {
+	r, err := explore.Run(limited, b, explore.Options{Workers: 1, Trials: explore.Trials / fewer, Progress: func(p explore.Progress) {
 		progress(p.States)
 		if most := j.Search.Memory; most > 0 && int64(p.Bytes) > most {
 			cut(errCutOff(fmt.Sprintf("the visited set was to take %s bytes at most", report.Grouped(most))))
