@@ -123,7 +123,7 @@ func TestMeasuredSpans(t *testing.T) {
 				default:
 					why = r.Why
 				}
-				if !strings.Contains(why, tt.says) && !(endless && strings.Contains(why, "how long a record still lives")) {
+				if !strings.Contains(why, tt.says) && !(endless && strings.Contains(why, "asks how long a key still lives")) {
 					t.Errorf("cycles %d: it says %q", b.Cycles, why)
 				}
 			}
