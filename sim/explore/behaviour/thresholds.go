@@ -611,7 +611,7 @@ func (f *finder) varied(snap redis.Snapshot, of aspect, v int64) redis.Snapshot 
 // bisectServer finds the values between two at which a server's answer changes.
 func (f *finder) bisectServer(q, last Question, of aspect, a, b int64) error {
 	f.ages, f.lasts, f.at = of.kind == ofLife, of.kind.lasts(), 0
-	if kind := f.kindOf(q.Command); f.ages && alike.ToldBy(kind) == alike.ToldMillis {
+	if kind := f.kindOf(q.Command); f.ages && alike.ToldBy(kind) != alike.ToldOtherwise {
 		f.lives[kind] = true // and does nothing else: whoever is told decides by it
 		return nil
 	}
