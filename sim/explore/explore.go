@@ -344,7 +344,9 @@ func learn(ctx context.Context, m *space.Model, opt Options) (learnt bool, err e
 func round(ctx context.Context, m *space.Model, opt Options, likely bool) (s *search, more bool, err error) {
 	for {
 		s = newSearch(m, opt)
-		if err = s.run(ctx); err == nil && !m.Spent() {
+		if err = s.run(ctx); ctx.Err() == nil && m.Outlasted() {
+			m.Know(false)
+		} else if err == nil && !m.Spent() {
 			m.Know(m.Bounds.Endless())
 		} else if errors.Is(err, unfit.ErrDropped) {
 			m.Know(false)

@@ -129,9 +129,12 @@ func waitOf(op driver.Operation) int32 {
 
 // deadlineOf returns a lease's deadline in milliseconds since the cycle's first reading. It is
 // rounded up, which is exact: time stands still at whole milliseconds only, and at those a
-// lease is live before its deadline if and only if it is before the next whole one.
+// lease is live before its deadline if and only if it is before the next whole one. Of the probe it
+// only counts that it has a lease: it may have waited for longer than a search counts.
 func (k *Clients) deadlineOf(client int, since time.Duration) (int32, error) {
-	if since > maxDeadline || since < -maxDeadline {
+	if within := max(-maxDeadline, min(maxDeadline, since)); client >= len(k.cfg.Clients) {
+		since = within
+	} else if since != within {
 		return 0, &Refusal{Client: k.name(client), What: "a lease with a deadline " + since.String() + " after the cycle's first reading of the clock",
 			Why: "it counts up to " + trace.Duration(maxDeadline) + "; use a shorter TTL, and the monotonic clock"}
 	}

@@ -79,6 +79,20 @@ func Given(s *behaviour.Servers, met map[uint32]bool) (spans []int32) {
 	return Sorted(nil, spans...)
 }
 
+// Together reports whether several keys that will expire are there at once, in some snapshot met with.
+func Together(s *behaviour.Servers, met map[uint32]bool) (are bool) {
+	s.Each(met, func(_, is *redis.Snapshot) {
+		n := 0
+		for _, k := range is.Keys {
+			if k.Left != redis.Immortal {
+				n++
+			}
+		}
+		are = are || n > 1
+	})
+	return are
+}
+
 // Off returns the first span that doesn't fit the grid, or 0.
 func (in *Set) Off(spans []int32) int32 {
 	for _, s := range spans {

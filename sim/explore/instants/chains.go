@@ -119,3 +119,48 @@ func (in *Set) toBegin(read int32) (next int32) {
 	}
 	return next
 }
+
+// links is how many lives of keys may follow one another in a chain that has instants of its own.
+const links = 2
+
+// Link adds the instants at which a key must be given its life for this to come, after what clients wait, to a life of
+// another at which code changes its mind, or to its end, be that by one more key or not: the first has come to such a life
+// itself by then, or is gone. Of instants that are less than twins apart one will do, as each key has those at which it comes to
+// its own lives. If there are more than a search takes on, it leaves out those of further keys.
+func (in *Set) Link(lives, waits []int32) {
+	longest := slices.Max(append(lives, 0))
+	ends := append([]int32{0}, in.Lasting...) // what is left of a life where one ends in a chain
+	last := slices.Concat(ends, waits)
+	for _, left := range in.Lasting {
+		for _, w := range waits {
+			last = append(last, left+w)
+		}
+	}
+	all := in.Left
+	for range links {
+		var before []int32
+		for _, left := range last {
+			for _, life := range lives {
+				for _, end := range ends {
+					if at := left + life + 1 - end; end < life && at <= longest && !near(before, at) {
+						before = append(before, at)
+					}
+				}
+			}
+		}
+		for _, at := range before {
+			if !near(all, at) {
+				all = Sorted(all, at)
+			}
+		}
+		if len(all) > MaxInstants {
+			return
+		}
+		in.Left, last = all, before
+	}
+}
+
+// near reports whether one of some spans is nearly as long as another.
+func near(spans []int32, span int32) bool {
+	return slices.ContainsFunc(spans, func(s int32) bool { return distance(s, span) < twins })
+}

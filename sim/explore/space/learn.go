@@ -23,11 +23,11 @@ const fewLives = 4
 // changes its mind, and the spans that it has begun. It reports whether there are any that
 // weren't known: if there are merely fewer than time has stopped at, the round stands.
 func (m *Model) Learn(ctx context.Context) (more bool, err error) {
-	reached := m.Reached()
+	in, was, reached := *m.instants, m.instants, m.Reached()
 	given := instants.Given(m.Servers, m.snapshots())
-	spans := instants.Begun(m.Clients, reached, m.instants.Far)
+	spans := instants.Begun(m.Clients, reached, in.Far)
 	if len(given) <= fewLives {
-		spans = append(spans, slices.DeleteFunc(slices.Clone(given), func(s int32) bool { return s > m.instants.Far })...)
+		spans = append(spans, slices.DeleteFunc(slices.Clone(given), func(s int32) bool { return s > in.Far })...)
 	}
 	t, err := m.Clients.Thresholds(ctx, m.Servers, reached, m.snapshots())
 	if ctx.Err() != nil && err == nil {
@@ -37,7 +37,6 @@ func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	m.Unprobed, m.Probed, m.Measured = t.Unprobed, m.Probed || t.Probed, t.Measured
-	in, was := *m.instants, m.instants
 	in.Before = instants.Sorted(in.Before, spans...)
 	if in.Patience = 0; m.late() || m.awaits() {
 		in.Patience = m.timeout
@@ -49,6 +48,9 @@ func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 	in.Draws(t.Drawn)
 	in.Shows(t.Mono, m.habits.goesOn)
 	date := in.Falls(t, m.ttl)
+	if len(given) <= fewLives && instants.Together(m.Servers, m.snapshots()) {
+		in.Link(given, instants.Sleeps(m.Clients, reached, true))
+	}
 	in.Begin(instants.Chains(m.Clients, reached, in.Patience), given)
 	switch {
 	case t.Restless:
@@ -69,6 +71,17 @@ func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 	}
 	m.instants = in.For(m.Clients)
 	return true, nil
+}
+
+// Outlasted reports whether clocks have stood still before a lease was over, and has them go on for longer: what was found
+// may be due to that.
+func (m *Model) Outlasted() bool {
+	in := *m.instants
+	if in.Outlasts(m.Clients); in.Digital || in.Far == m.instants.Far {
+		return false
+	}
+	m.instants = &in
+	return true
 }
 
 // Instants takes the instants over that another model, of smaller bounds, has learnt of the same lock.
