@@ -257,6 +257,8 @@ type jsonSearch struct {
 	Depth               int
 	States, Transitions int64
 	Commands            int
+	Trials              int
+	TrialsMeant         int `json:"trials_meant"`
 	Seconds             float64
 	Verdicts            map[string]struct {
 		Answer       string
@@ -309,6 +311,9 @@ func TestExploreAsJSON(t *testing.T) {
 		if b.Stated[label] == "" {
 			t.Errorf("%s is not stated: %q", label, b.Stated)
 		}
+	}
+	if r.Trials == 0 || r.TrialsMeant != r.Trials { // there was no limit of time
+		t.Errorf("%d random schedules were played of %d", r.Trials, r.TrialsMeant)
 	}
 	if b.Switches == nil || r.Answer != "violated" || r.Closed {
 		t.Errorf("%s", out)

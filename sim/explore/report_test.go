@@ -1,6 +1,7 @@
 package explore_test
 
 import (
+	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
@@ -196,6 +197,27 @@ func TestEffortAndWorth(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
+	}
+}
+
+// TestCutTrialsAreSaid: the text and the JSON of a search alike tell how many random schedules were to be played, and how many were.
+func TestCutTrialsAreSaid(t *testing.T) {
+	r := result(t, true)
+	r.Found, r.Violated = nil, nil // those of result have no trace
+	r.Trials, r.TrialsMeant = 1200, 16_000
+	if want, got := "the engine played 1,200 random schedules (of 16,000 that were to be) within these bounds", text(report.Effort(r)); !strings.Contains(got, want) {
+		t.Errorf("no %q in\n%s", want, got)
+	}
+	data, err := json.Marshal(report.JSON(r, time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var j struct {
+		Trials      int
+		TrialsMeant int `json:"trials_meant"`
+	}
+	if err := json.Unmarshal(data, &j); err != nil || j.Trials != 1200 || j.TrialsMeant != 16_000 {
+		t.Errorf("%v: %d of %d\n%s", err, j.Trials, j.TrialsMeant, data)
 	}
 }
 

@@ -19,8 +19,9 @@ type jsonResult struct {
 	Depth       int                    `json:"depth"`
 	States      int64                  `json:"states"`
 	Transitions int64                  `json:"transitions"`
-	Commands    int                    `json:"commands"` // with more than one worker it may differ from run to run, as seconds do: see [explore.Result]
-	Trials      int                    `json:"trials"`   // random schedules that the engine played to doubt what holds
+	Commands    int                    `json:"commands"`     // with more than one worker it may differ from run to run, as seconds do: see [explore.Result]
+	Trials      int                    `json:"trials"`       // random schedules that the engine played to doubt what holds
+	TrialsMeant int                    `json:"trials_meant"` // so many it was to play: if trials are fewer, they were cut short
 	Seconds     float64                `json:"seconds"`
 	Verdicts    map[string]jsonVerdict `json:"verdicts"`
 	Vacuity     jsonVacuity            `json:"vacuity"`
@@ -97,7 +98,8 @@ type jsonNear struct {
 func JSON(r *explore.Result, took time.Duration) any {
 	lacks := slices.ContainsFunc(r.Findings(), func(f explore.Finding) bool { return len(f.But) > 0 })
 	j := jsonResult{Strategy: r.Bounds.Strategy.Name, Bounds: BoundsJSON(&r.Bounds), Answer: r.Answer().Apart(lacks), Summary: r.Summary(), Complete: r.Complete,
-		Closed: r.Closed, UnderWay: r.UnderWay, Why: r.Why, Depth: r.Depth, States: r.States, Transitions: r.Transitions, Commands: r.Commands, Trials: r.Trials, Seconds: took.Seconds(), Verdicts: map[string]jsonVerdict{},
+		Closed: r.Closed, UnderWay: r.UnderWay, Why: r.Why, Depth: r.Depth, States: r.States, Transitions: r.Transitions, Commands: r.Commands,
+		Trials: r.Trials, TrialsMeant: r.TrialsMeant, Seconds: took.Seconds(), Verdicts: map[string]jsonVerdict{},
 		Vacuity: jsonVacuity{r.Vacuity.Reacquired, r.Vacuity.Extended, []string{}},
 		Near:    jsonNear{r.Near.Refused, r.Near.Compared, r.Near.NotHeld, r.Near.Fenced}}
 	for _, k := range r.Vacuity.Unused {
