@@ -84,6 +84,47 @@ func cutOff(t *testing.T) (dir string, b Bounds) {
 	return dir, b
 }
 
+// endsLate is a context that ends while a search concludes: when that looks at it for the second time.
+type endsLate struct {
+	context.Context
+	end        context.CancelFunc
+	concluding bool
+	looks      int
+}
+
+func (l *endsLate) Err() error {
+	if l.concluding {
+		if l.looks++; l.looks == 2 {
+			l.end()
+		}
+	}
+	return l.Context.Err()
+}
+
+// TestConcludedLater: a search on disk whose time is up when all its situations are known, but not yet the least schedules
+// of what it has found, is kept, and another one concludes it.
+func TestConcludedLater(t *testing.T) {
+	t.Parallel()
+	const name = "setpx-lua twice"
+	dir, b := filepath.Join(t.TempDir(), "search"), diskBounds(name)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	l := &endsLate{Context: ctx, end: cancel}
+	r, err := run(l, b, Options{Disk: dir, Workers: 1, Progress: func(p Progress) { l.concluding = l.concluding || p.Concluding }})
+	if err != nil || r.Complete || !strings.HasPrefix(r.Why, "the search for the least schedule with ") {
+		t.Fatal(r, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "search.json")); err != nil || !r.Kept {
+		t.Errorf("kept %t, and %v", r.Kept, err)
+	}
+	if got, want := outcomeOf(t, b, Options{Disk: dir}), unkilled(t, name); got != want {
+		t.Errorf("after it was cut off\n%s\nand in memory\n%s", got, want)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the directory is still there: %v", err)
+	}
+}
+
 // TestOtherBounds: a directory with the search of other bounds, or another lock, is refused.
 func TestOtherBounds(t *testing.T) {
 	dir, b := cutOff(t)

@@ -62,7 +62,7 @@ type Result struct {
 	Undecided string
 	Near      NearMisses // how near it came to violations
 
-	Kept bool // the search was cut off, and another with the same [Options.Disk] goes on with it
+	Kept bool // the search was cut off, or what is concluded from it, and another with the same [Options.Disk] goes on with it
 
 	Liveness *liveness.Result // if LV was sought, and the search has closed
 
@@ -200,6 +200,9 @@ func run(ctx context.Context, b Bounds, opt Options) (r *Result, err error) {
 		}
 		return err
 	})
+	if err == nil && opt.dir != nil && ctx.Err() != nil { // the time may be up after the last level, too, while something is to be concluded from it
+		r.Kept = r.Kept || !r.Complete || len(r.Unconfirmed) > 0
+	}
 	return r, err
 }
 
@@ -213,7 +216,7 @@ func searchModel(ctx context.Context, m *space.Model, opt Options, v Vacuity) (*
 	}
 	r := &Result{Bounds: m.Bounds, Complete: s.why == "", Why: s.why, Transitions: s.followed.Load(), Vacuity: v}
 	r.States, _, _ = s.sizes()
-	r.Depth, r.Kept = int(s.depth.Load()), opt.dir != nil && (s.cut || ctx.Err() != nil)
+	r.Depth, r.Kept = int(s.depth.Load()), opt.dir != nil && s.cut
 	r.Commands, r.Operations, r.Draws = m.Executed()
 	r.Unprobed, r.Probed, r.Timed = m.Unprobed, m.Probed, m.Timed()
 	r.Captures = m.Clients.Captures.Load() && !m.Bounds.Remembers
