@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"lockstep/sim"
 	"lockstep/sim/explore"
@@ -115,10 +116,11 @@ func because(t *trace.Trace, code trace.Code) string {
 
 // saver writes one schedule as it plays it.
 type saver struct {
-	w    *sim.World
-	cfg  sim.Config
-	t    *trace.Trace // so far
-	text strings.Builder
+	w      *sim.World
+	cfg    sim.Config
+	t      *trace.Trace // so far
+	text   strings.Builder
+	paused sim.Set // by a step
 }
 
 func (s *saver) line(format string, args ...any) {
@@ -230,6 +232,11 @@ func (s *saver) script(moves []sim.Move) error {
 			s.say(x)
 		}
 	}
+	for i, c := range s.t.StateAt(len(s.t.Events)).Clients {
+		if s.paused.Has(i) && !c.Crashed { // else the end of the run would leave it as it is, unlike the schedule's
+			s.line("  - resume: %s", s.cfg.Clients[i].Name)
+		}
+	}
 	return nil
 }
 
@@ -276,21 +283,23 @@ func joined(moves []sim.Move) (out []sim.Move) {
 // play makes a move, and returns it in the language of scenarios. The drain at the end of
 // a run is no step there: every script ends with it.
 func (s *saver) play(move sim.Move) (steps []string, err error) {
+	since := s.w.Now()
 	switch {
-	case move.Wait > 0:
-		steps = []string{fmt.Sprintf("wait: %s", move.Wait)}
 	case move.Count > 0:
 		return s.run(move)
 	case move.Draws:
 		return nil, errors.New("a scenario cannot choose a random number, and this schedule does: keep the schedule itself")
-	case move.Fault != fault.Fault(fault.Drain{}):
+	case move.Fault != nil && move.Fault != fault.Fault(fault.Drain{}):
 		step, err := faultStep(move.Fault)
 		if err != nil {
 			return nil, err
 		}
 		steps = []string{step}
 	}
-	return steps, s.w.Play([]sim.Move{move}, nil)
+	if err := s.w.Play([]sim.Move{move}, nil); err != nil || move.Wait == 0 {
+		return steps, err
+	}
+	return s.waits(since)
 }
 
 // run makes a client's steps. A schedule counts the steps in which time passes until the
@@ -314,16 +323,39 @@ func (s *saver) run(move sim.Move) (steps []string, err error) {
 		}
 	}
 	if own > 0 {
+		s.paused &^= move.Who
 		within := ""
 		if took := since - began; took > runWithin {
 			within = fmt.Sprintf(", within: %s", took)
 		}
 		steps = append(steps, fmt.Sprintf("{run: %s, steps: %d%s}", s.cfg.Clients[i].Name, own, within))
 	}
-	if d := s.w.Now() - since; d > 0 {
-		steps = append(steps, fmt.Sprintf("wait: %s", d))
+	wait, err := s.waits(since)
+	return append(steps, wait...), errors.Join(err, s.w.Err())
+}
+
+// waits has time pass since an instant. Of a lock with threads of its own, it pauses each client where the schedule begins not to let
+// it act: a step that merely waits leaves open whether those threads are to stand still as well, and its author is asked.
+func (s *saver) waits(since time.Duration) (steps []string, err error) {
+	t, err := s.w.Trace()
+	if err != nil {
+		return nil, err
 	}
-	return steps, s.w.Err()
+	pass := func(to time.Duration) {
+		if to > since {
+			steps, since = append(steps, fmt.Sprintf("wait: %s", to-since)), to
+		}
+	}
+	threads := slices.ContainsFunc(t.Events, func(e trace.Event) bool { return e.Thread > 0 })
+	for _, e := range t.Events {
+		if threads && e.Kind == trace.KindPause && e.Note != "" && e.At >= since {
+			pass(e.At)
+			steps = append(steps, "pause: "+t.Clients[e.Client])
+			s.paused |= sim.SetOf(e.Client)
+		}
+	}
+	pass(s.w.Now())
+	return steps, nil
 }
 
 // say writes a note on what the schedule's strategy did, in lines that fit a page.

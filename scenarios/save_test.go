@@ -75,6 +75,7 @@ func TestCounterexamplesAsScenarios(t *testing.T) {
 		{"setpx-wait", only(explore.Restart), codes(trace.DG), []trace.Code{trace.DG}, nil},
 		{"setpx-autoretry", only(explore.ReplyLost), nil, nil, nil},
 		{"watchdog", only(explore.Restart), codes(trace.DG), []trace.Code{trace.DG}, nil},
+		{"watchdog", only(explore.Pause), nil, []trace.Code{trace.SW, trace.OV}, []string{"  - pause: A\n  - wait: 12.001s\n", "  - resume: A\n"}},
 	} {
 		if !testenv.Some(i, 6) {
 			continue
@@ -129,6 +130,9 @@ func kept(t *testing.T, v *explore.Counterexample) string {
 	}
 	var is, was []string
 	for i := range v.Trace.Events {
+		if e := &tr.Events[i]; e.Kind == trace.KindPause && e.Note == "" { // a step pauses whom the schedule doesn't let act
+			e.Note = v.Trace.Events[i].Note
+		}
 		was = append(was, v.Trace.Line(&v.Trace.Events[i]))
 		is = append(is, tr.Line(&tr.Events[i]))
 	}
