@@ -118,7 +118,7 @@ func (s *search) touching(ctx context.Context, r *Result) (codes trace.Verdict, 
 			held = append(held, c)
 		}
 	}
-	if len(held) == 0 || ctx.Err() != nil {
+	if len(held) == 0 {
 		return nil, nil
 	}
 	b, err := begin(ctx, s.Elsewhen(), 0, time.Millisecond, s.workers())

@@ -9,6 +9,7 @@ import (
 
 	"lockstep/sim/explore/space"
 	"lockstep/sim/testenv"
+	"lockstep/sim/trace"
 	"lockstep/strategies"
 )
 
@@ -115,5 +116,31 @@ func TestLooksAhead(t *testing.T) {
 		if err := m.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestTouchingCutOff: if there is no time to search with longer leases, nothing that needs it is said to hold.
+func TestTouchingCutOff(t *testing.T) {
+	lock, _ := strategies.Get("setpx-lua")
+	b := Defaults(lock)
+	b.Codes, b.Faults, b.Cycles = trace.Verdict{trace.DG, trace.FR}, Budget{Pause: 1}, 1
+	err := withModel(b, func(m *space.Model) error {
+		s, err := rounds(t.Context(), m, Options{})
+		if err != nil {
+			return err
+		}
+		r := &Result{Bounds: m.Bounds, Complete: true, Vacuity: Vacuity{Granted: true, Reacquired: true}}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := s.touching(ctx, r); err != nil {
+			return err
+		}
+		if r.Complete || r.Holds(trace.DG) || !strings.Contains(r.Why, "cut off") {
+			t.Errorf("%t, %q", r.Complete, r.Why)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
