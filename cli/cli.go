@@ -41,7 +41,8 @@ func Main(args []string, in io.Reader, out, errs io.Writer) int {
 }
 
 // execute is Main until ctx is done; then a search ends with its findings so far.
-func execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
+func execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) (status int) {
+	defer catchBroken(&status, errs)
 	root := newRoot()
 	root.SetArgs(args)
 	root.SetIn(in)
@@ -49,6 +50,17 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writ
 	root.SetErr(errs)
 	fitPage(out)
 	return statusOf(root.ExecuteContext(ctx), errs)
+}
+
+// catchBroken tells whoever is writing a scenario or a lesson what is wrong with it, without a stack.
+func catchBroken(status *int, errs io.Writer) {
+	switch broken := recover().(type) {
+	case nil:
+	case scenarios.Broken:
+		*status = statusOf(broken, errs)
+	default:
+		panic(broken)
+	}
 }
 
 // statusOf is the exit status after an error, which it prints unless that has been done.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -336,4 +337,23 @@ func TestExplainFindsWhatElseHasAName(t *testing.T) {
 	if text := must(t, "", "explain", "foreign-release"); strings.Count(text, "Remedy:") != 1 || !strings.Contains(text, "lockstep explain foreign-release --page") {
 		t.Error(text)
 	}
+}
+
+// TestBroken: whoever breaks a script that is built in is told where, without a stack; any other panic goes on.
+func TestBroken(t *testing.T) {
+	var errs strings.Builder
+	after := func(panics any) (status int) {
+		defer catchBroken(&status, &errs)
+		panic(panics)
+	}
+	got := after(scenarios.Broken{Err: errors.New(`scripts/a.yaml:1: unknown key "titel"`)})
+	if want := "lockstep: what is built in is broken: scripts/a.yaml:1: unknown key \"titel\"\n"; got != exitUsage || errs.String() != want {
+		t.Errorf("%d, %q", got, errs.String())
+	}
+	defer func() {
+		if recover() != "other" {
+			t.Error("another panic is lost")
+		}
+	}()
+	after("other")
 }

@@ -135,24 +135,42 @@ var order = []string{
 func All() []*Scenario { return loadBuiltin() }
 
 var loadBuiltin = sync.OnceValue(func() []*Scenario {
-	files, err := fs.Glob(builtin, "scripts/*.yaml")
+	all, err := readScripts(builtin)
 	if err != nil {
-		panic(err) // the pattern is a constant
+		panic(Broken{err})
 	}
-	read := make([]*Scenario, len(files))
-	var wg sync.WaitGroup // in parallel: the start of the program waits for this
+	return all
+})
+
+// Broken is what this package panics with if a file that is built in can't be read. A test sees to it that this never ships: only
+// somebody who is writing such a file meets it.
+type Broken struct{ Err error } // names the file, below scenarios, and the line
+
+func (b Broken) Error() string { return "what is built in is broken: " + b.Err.Error() }
+
+// readScripts reads all scripts, in parallel, as the start of the program waits for that.
+func readScripts(from fs.FS) ([]*Scenario, error) {
+	files, err := fs.Glob(from, "scripts/*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	scripts, failed := make([]*Scenario, len(files)), make([]error, len(files))
+	var wg sync.WaitGroup
 	for i, file := range files {
-		wg.Go(func() { read[i] = readBuiltin(file) })
+		wg.Go(func() { scripts[i], failed[i] = readScript(from, file) })
 	}
 	wg.Wait()
+	if err := errors.Join(failed...); err != nil {
+		return nil, err
+	}
 	var all []*Scenario
-	for _, s := range read {
+	for _, s := range scripts {
 		all = append(all, s)
 		all = append(all, s.variants...)
 	}
 	slices.SortStableFunc(all, func(a, b *Scenario) int { return taught(a) - taught(b) })
-	return all
-})
+	return all, nil
+}
 
 // taught is a scenario's place in the order of teaching, with room for one behind each that has a place there.
 func taught(s *Scenario) int {
@@ -169,19 +187,21 @@ func taught(s *Scenario) int {
 	return 2 * len(order)
 }
 
-func readBuiltin(file string) *Scenario {
-	data, err := builtin.ReadFile(file)
-	if err == nil {
-		var s *Scenario
-		if s, err = read(file, strings.TrimSuffix(path.Base(file), ".yaml"), data); err == nil {
-			s.builtin = true
-			for _, variant := range s.variants {
-				variant.builtin = true
-			}
-			return s
-		}
+// readScript reads a script that is built in.
+func readScript(from fs.FS, file string) (*Scenario, error) {
+	data, err := fs.ReadFile(from, file)
+	if err != nil {
+		return nil, err
 	}
-	panic("a built-in scenario is broken: " + err.Error()) // a test makes sure that this never ships
+	s, err := read(file, strings.TrimSuffix(path.Base(file), ".yaml"), data)
+	if err != nil {
+		return nil, err
+	}
+	s.builtin = true
+	for _, variant := range s.variants {
+		variant.builtin = true
+	}
+	return s, nil
 }
 
 // Text returns the file of a built-in script as it is written, with all its variants; of
