@@ -448,7 +448,8 @@ trying are stopped. If no living client holds the lock, the probe comes: a furth
 can still be had: at once, and when a request arrives that was still under way; if it is refused, again a lease after the
 last thing that is due; and if a record that nobody will remove is in its way even then, a last time ten years later. If
 it is refused then, only because of such records, nothing will ever change: no expiry, message or timer is left, and
-stamps of any clock have passed. Or a client whose main thread hangs, or has ended by an
+stamps of any clock have passed. The probe asks no more often than that: a lock that lets somebody in at the fourth try, as
+it counts refusals, is said to break this rule. Or a client whose main thread hangs, or has ended by an
 exception, has another thread that keeps its record alive, another client was refused because of that, and the situation repeats.
 
 Not counted: refusals while a living client holds the lock, however long it works.`

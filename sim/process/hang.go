@@ -35,8 +35,12 @@ func (h *Hang) Error() string {
 	if h.Busy {
 		return fmt.Sprintf("%s's code has been running for more than %s%s without a command or a look at the clock: let it wait with Options.Clock.Sleep", h.Client, h.After, where)
 	}
+	mutex := ""
+	if strings.Contains(h.What, "Lock") {
+		mutex = ", and hold no mutex across a command"
+	}
 	return fmt.Sprintf("%s's code has been blocked for more than %s%s, in %s: nothing in the simulated world can wake it. "+
-		"Wait with Options.Clock.Sleep, start threads by Options.Go, and hold no mutex across a command", h.Client, h.After, where, h.What)
+		"Wait with Options.Clock.Sleep, start threads by Options.Go%s", h.Client, h.After, where, h.What, mutex)
 }
 
 // Watch notices client code that hangs. A thread's code runs as a coroutine, so that who

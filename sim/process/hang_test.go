@@ -1,6 +1,7 @@
 package process
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -48,6 +49,16 @@ func TestWaitingForTheCollectorIsNoBlock(t *testing.T) {
 	} {
 		if h := stuck([]byte("goroutine 7 ["+state+"]:\n"), state); h.Busy != busy {
 			t.Errorf("[%s]: goes on by itself: %t, expected %t", state, h.Busy, busy)
+		}
+	}
+}
+
+// TestHangAdvice: who waits for a mutex is told what to do about that, and nobody else.
+func TestHangAdvice(t *testing.T) {
+	for what, mutex := range map[string]bool{"sync.(*Mutex).Lock": true, "sync.(*RWMutex).RLock": true, "sync.(*WaitGroup).Wait": false, "chan receive": false} {
+		h := &Hang{Client: "A", What: what, After: time.Second}
+		if strings.Contains(h.Error(), "mutex across a command") != mutex || !strings.Contains(h.Error(), "Options.Clock.Sleep") {
+			t.Errorf("%s: %s", what, h.Error())
 		}
 	}
 }
