@@ -130,7 +130,7 @@ const touches = "a schedule shows it if leases last a millisecond longer than th
 
 // unconfirmed explains why a violation that the search has met with isn't one for certain.
 func (r *Result) unconfirmed() string {
-	text := fmt.Sprintf("a situation shows it, and within smaller bounds no schedule of it was found, though each was searched for %s at most", grace)
+	text := fmt.Sprintf("a situation shows it, and no schedule of it was found within smaller bounds, each of which was searched for %s at most", grace)
 	if r.Bounds.Others {
 		text += fmt.Sprintf(", with up to %d clients; the environment, which stands for all clients but two, may do more than they can", MaxClients)
 	}
