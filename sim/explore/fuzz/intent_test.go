@@ -178,7 +178,8 @@ func TestProbesLease(t *testing.T) {
 			if due, err := strconv.ParseInt(old, 10, 64); err != nil || due > now.UnixMilli() {
 				return nil, errors.Join(err, strategies.ErrNotAcquired)
 			}
-			was, err := l.rdb.GetSet(ctx, l.key, stamp).Result() //nolint:staticcheck // as the lock that it is like
+			//lint:ignore SA1019 GETSET is what such locks are about
+			was, err := l.rdb.GetSet(ctx, l.key, stamp).Result()
 			if err != nil || was != old {
 				return nil, errors.Join(err, strategies.ErrNotAcquired)
 			}
