@@ -107,7 +107,7 @@ func TestLivesInChains(t *testing.T) {
 		patient(4*time.Second, 4*time.Second, time.Second),
 		suspicion(4*time.Second, 4*time.Second),
 	} {
-		if !testenv.Some(i, 1) {
+		if !testenv.Sampled(i, 5) {
 			continue
 		}
 		b := explore.Defaults(of.strategy)
