@@ -183,8 +183,7 @@ func isTable(fn *ast.FuncDecl) bool {
 	return is
 }
 
-// Every package and every exported name has a comment. Methods named Error and
-// String are documented by the interfaces that they implement.
+// Every package and every exported name has a comment.
 func TestExportedNamesAreDocumented(t *testing.T) {
 	for _, p := range mustPackages(t) {
 		d, err := p.doc()
@@ -234,9 +233,7 @@ func undocumented(d *doc.Package) (names []string) {
 		check(typ.Name, typ.Doc)
 		functions(typ.Funcs)
 		for _, m := range typ.Methods {
-			if m.Name != "Error" && m.Name != "String" {
-				check(typ.Name+"."+m.Name, m.Doc)
-			}
+			check(typ.Name+"."+m.Name, m.Doc)
 		}
 		values(slices.Concat(typ.Consts, typ.Vars))
 	}

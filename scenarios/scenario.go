@@ -146,6 +146,7 @@ var loadBuiltin = sync.OnceValue(func() []*Scenario {
 // somebody who is writing such a file meets it.
 type Broken struct{ Err error } // names the file, below scenarios, and the line
 
+// Error says what is wrong with it, after a sentence by which nobody takes it for a mistake in a file of their own.
 func (b Broken) Error() string { return "what is built in is broken: " + b.Err.Error() }
 
 // readScripts reads all scripts, in parallel, as the start of the program waits for that.

@@ -71,6 +71,7 @@ func (m *moves) step(who Set) {
 // limit to their tries, by name.
 type Endless struct{ Asking []string }
 
+// Error says after how many events the run was stopped, and who asks for the lock again and again.
 func (e *Endless) Error() string {
 	text := fmt.Sprintf("the run was stopped after %d events: nothing ends it", MaxEvents)
 	switch len(e.Asking) {

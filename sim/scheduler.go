@@ -152,6 +152,7 @@ func (w *World) tooLate(at time.Duration) bool {
 // TooLate is the error of a run that would go on past [trace.MaxTime].
 type TooLate struct{ At time.Duration }
 
+// Error says at which instant the run was stopped, and what the latest is that a trace can tell.
 func (e *TooLate) Error() string {
 	return fmt.Sprintf("the run was stopped at %s: it would go on for more than %d years of virtual time", trace.Duration(e.At), trace.MaxTime/(365*24*time.Hour))
 }

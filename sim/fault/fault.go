@@ -352,38 +352,95 @@ type Update struct{}
 // every script ends with it.
 type Drain struct{}
 
-// The forms of faults in a schedule.
+// String returns the fault in a schedule, such as crash/A.
+func (f Crash) String() string { return text(f) }
 
-func (f Crash) String() string         { return text(f) }
-func (f Pause) String() string         { return text(f) }
-func (f Resume) String() string        { return text(f) }
-func (f Hang) String() string          { return text(f) }
-func (f EndThread) String() string     { return text(f) }
-func (f Throw) String() string         { return text(f) }
-func (f Exit) String() string          { return text(f) }
-func (f WallStep) String() string      { return text(f) }
-func (f NodeStep) String() string      { return text(f) }
-func (f Drop) String() string          { return text(f) }
-func (f Delay) String() string         { return text(f) }
-func (f Duplicate) String() string     { return text(f) }
-func (f LoseReply) String() string     { return text(f) }
+// String returns the fault in a schedule, such as pause/A.
+func (f Pause) String() string { return text(f) }
+
+// String returns the fault in a schedule, such as resume/A.
+func (f Resume) String() string { return text(f) }
+
+// String returns the fault in a schedule, such as hang/A.
+func (f Hang) String() string { return text(f) }
+
+// String returns the fault in a schedule, such as end-thread/A.
+func (f EndThread) String() string { return text(f) }
+
+// String returns the fault in a schedule, such as throw/A.
+func (f Throw) String() string { return text(f) }
+
+// String returns the fault in a schedule, such as exit/A.
+func (f Exit) String() string { return text(f) }
+
+// String returns the fault in a schedule, such as wall/A/-1h0m0s.
+func (f WallStep) String() string { return text(f) }
+
+// String returns the fault in a schedule, such as clock/n1/10s.
+func (f NodeStep) String() string { return text(f) }
+
+// String returns the fault in a schedule, such as drop/A/reply.
+func (f Drop) String() string { return text(f) }
+
+// String returns the fault in a schedule, such as delay/A/request/3s.
+func (f Delay) String() string { return text(f) }
+
+// String returns the fault in a schedule, such as duplicate/A/3s/2.
+func (f Duplicate) String() string { return text(f) }
+
+// String returns the fault in a schedule, such as lose-reply/A.
+func (f LoseReply) String() string { return text(f) }
+
+// String returns the fault in a schedule, such as lose-held/A/2.
 func (f LoseHeldReply) String() string { return text(f) }
-func (f Hold) String() string          { return text(f) }
-func (f Free) String() string          { return text(f) }
-func (f Cut) String() string           { return text(f) }
-func (f Heal) String() string          { return text(f) }
-func (f Slow) String() string          { return text(f) }
-func (f Down) String() string          { return text(f) }
-func (f Unplug) String() string        { return text(f) }
-func (f Up) String() string            { return text(f) }
-func (f Evict) String() string         { return text(f) }
-func (f Occupy) String() string        { return text(f) }
+
+// String returns the fault in a schedule, such as hold/A.
+func (f Hold) String() string { return text(f) }
+
+// String returns the fault in a schedule, such as free/A/2.
+func (f Free) String() string { return text(f) }
+
+// String returns the fault in a schedule, such as cut/A/n1/replies.
+func (f Cut) String() string { return text(f) }
+
+// String returns the fault in a schedule, such as heal/A/n1.
+func (f Heal) String() string { return text(f) }
+
+// String returns the fault in a schedule, such as slow/A/n1/1s/0s.
+func (f Slow) String() string { return text(f) }
+
+// String returns the fault in a schedule, such as down/n1.
+func (f Down) String() string { return text(f) }
+
+// String returns the fault in a schedule, such as unplug/n1.
+func (f Unplug) String() string { return text(f) }
+
+// String returns the fault in a schedule, such as up/n1.
+func (f Up) String() string { return text(f) }
+
+// String returns the fault in a schedule, such as evict/n1.
+func (f Evict) String() string { return text(f) }
+
+// String returns the fault in a schedule, such as occupy/n1.
+func (f Occupy) String() string { return text(f) }
+
+// String returns the fault in a schedule, such as forget-scripts/n1.
 func (f ForgetScripts) String() string { return text(f) }
-func (f Lag) String() string           { return text(f) }
-func (f Failover) String() string      { return text(f) }
-func (f Rejoin) String() string        { return text(f) }
-func (f Update) String() string        { return text(f) }
-func (f Drain) String() string         { return text(f) }
+
+// String returns the fault in a schedule, such as lag/n1r1/2s.
+func (f Lag) String() string { return text(f) }
+
+// String returns the fault in a schedule, such as failover/n1r1/A+B.
+func (f Failover) String() string { return text(f) }
+
+// String returns the fault in a schedule, such as rejoin/n1.
+func (f Rejoin) String() string { return text(f) }
+
+// String returns the fault in a schedule: update.
+func (f Update) String() string { return text(f) }
+
+// String returns the fault in a schedule: aftermath.
+func (f Drain) String() string { return text(f) }
 
 // Other types with a String are no faults.
 

@@ -110,11 +110,13 @@ func (o *Outcome) Decided() bool {
 // Lacks is the error of a worker that hasn't got what a job needs. Another one may have it.
 type Lacks struct{ What string }
 
+// Error says what the worker lacks.
 func (l *Lacks) Error() string { return "this worker lacks " + l.What }
 
 // Senseless is the error of a job that nobody can carry out.
 type Senseless struct{ Because error }
 
+// Error says why no worker could carry the job out.
 func (s *Senseless) Error() string { return "the job makes no sense: " + s.Because.Error() }
 
 // Unwrap returns the reason.

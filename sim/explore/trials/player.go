@@ -50,6 +50,7 @@ func (c *Cost) Within(o *Cost) bool {
 	return c.Clients <= o.Clients && c.Cycles <= o.Cycles
 }
 
+// String returns the cost as bounds are written: clients=2 cycles=1 faults: ..., with the faults as --faults takes them.
 func (c *Cost) String() string {
 	return fmt.Sprintf("clients=%d cycles=%d faults: %s", c.Clients, c.Cycles, c.Faults)
 }

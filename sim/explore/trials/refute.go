@@ -37,6 +37,7 @@ type Failure struct {
 	Err      error
 }
 
+// Error says in which schedule something went wrong, and what; the schedule itself follows on a line of its own.
 func (f *Failure) Error() string {
 	return fmt.Sprintf("in random schedule %d %s\n%s", f.Seed, f.Err, f.Schedule)
 }
