@@ -288,6 +288,8 @@ func (c *causes) takeLoss(e *trace.Event) {
 		case e.Kind.Fault() && gone:
 			c.add(loses, e, owner, "%s drops %s's record", c.Nodes[e.Node], name)
 		case e.Client == trace.None:
+		case owner == e.Client && gone && e.Acq < rec.Owner.N:
+			c.add(loses, e, owner, "%s's %s, sent at %s, removes %s's newer record", name, strings.ToUpper(e.Args[0]), trace.Brief(c.Events[e.Ref-1].At), name)
 		case owner == e.Client && gone:
 			c.add(loses, e, owner, "%s releases the lock", name)
 		case owner != e.Client && gone:

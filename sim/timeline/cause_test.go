@@ -149,6 +149,32 @@ func TestCauseNamesTheLateRelease(t *testing.T) {
 	}
 }
 
+// A release that arrives once more, and removes the record of its own client's next acquisition, is no release of that: neither
+// in the cause nor in the list of who held the lock.
+func TestEarlierReleaseIsNotTheRelease(t *testing.T) {
+	const script = `title: Twice
+setup:
+  clients: {A: {cycles: 2, work: 4s}, B: {work: 8s}}
+  retry: {tries: 1}
+script:
+  - run: A
+    to: after release change
+  - duplicate: {request: A, after: 2s}
+  - run: A
+    for: 3s
+  - run: B
+    to: work
+`
+	tl := runOf(t, "naive-del", script)
+	if got, want := tl.Cause(tl.Breaches[0]), "A's DEL, sent at 4.002s, removes A's newer record at 6.003s; so B gets the lock while A's lease is live."; got != want {
+		t.Error(got)
+	}
+	held := tl.Tenures(tl.Last())[0]
+	if got, want := tl.Describe(&held, tl.Last()), "record 1ms to 4.003s (released by A), and 4.005s to 6.003s (deleted by A's earlier release); "; !strings.HasPrefix(got, want) {
+		t.Error(got)
+	}
+}
+
 // Why another can get the lock after a failover is that the replica lacks a record; and who has it already, and extends
 // it, doesn't get it once more.
 func TestCauseNamesTheMissingRecord(t *testing.T) {

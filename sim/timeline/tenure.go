@@ -155,16 +155,29 @@ func (t *Timeline) removal(client int, e *trace.Event) string {
 		if owner := t.Moments[t.After(e.Seq)].Quorum.Owner; owner != trace.None && owner != client {
 			return "replaced by " + t.Clients[e.Client]
 		}
-		how := "deleted by "
-		if e.Client == client && e.Phase == trace.PhaseRelease {
-			how = "released by "
+		name := t.Clients[e.Client]
+		switch {
+		case e.Client != client || e.Phase != trace.PhaseRelease:
+			return "deleted by " + name
+		case t.outlived(e):
+			return "deleted by " + name + "'s earlier release"
 		}
-		return how + t.Clients[e.Client]
+		return "released by " + name
 	}
 	if e.Kind.Fault() && e.Node != trace.None {
 		return "dropped by " + t.Nodes[e.Node]
 	}
 	return ""
+}
+
+// outlived tells whether a command that removes a record of its own client's belongs to an earlier acquisition than the record.
+func (t *Timeline) outlived(e *trace.Event) bool {
+	for _, before := range slices.Backward(t.Events[:e.Seq-1]) {
+		if before.Node == e.Node && slices.ContainsFunc(before.Changes, func(c trace.Change) bool { return c.Key == t.Key }) {
+			return before.Client == e.Client && before.Acq > e.Acq
+		}
+	}
+	return false
 }
 
 // Plain writes a run as text, with the list of who held the lock when, and with the answers as of the moments of which a screen asks.
