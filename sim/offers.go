@@ -2,9 +2,9 @@ package sim
 
 import "lockstep/sim/fault"
 
-// Offer is a fault that a person can choose in the sandbox, with the label to show.
+// Offer is a fault that a person can choose in the sandbox.
 type Offer struct {
-	Label string
+	Does  string // goes on with a sentence that begins with the actor's name
 	Fault fault.Fault
 }
 
@@ -23,7 +23,7 @@ func (w *World) Offers(actor string) (offers []Offer) {
 			}
 			f := item.Make(actor)
 			if _, idle := w.Enabled(f).(NoEffect); !idle {
-				offers = append(offers, Offer{item.Label, f})
+				offers = append(offers, Offer{item.Does, f})
 			}
 		}
 	}

@@ -30,17 +30,17 @@ var table = []Spec{
 	spec(Spec{
 		Word: "pause", Step: "pause", Many: "paused clients", Event: trace.KindPause,
 		Example: "pause: A", Means: "keeps A from acting until it is resumed, or run by name",
-		Menu: []MenuItem{{"pause", func(c string) Fault { return Pause{c} }}},
+		Menu: []MenuItem{{"is paused", func(c string) Fault { return Pause{c} }}},
 	}, func(f *Pause) []Param { return []Param{withClient("", &f.Client)} }),
 	spec(Spec{
 		Word: "resume", Step: "resume", Ends: true, Event: trace.KindResume, Says: "%s is let go on.",
 		Example: "resume: A", Means: "ends that",
-		Menu: []MenuItem{{"resume", func(c string) Fault { return Resume{c} }}},
+		Menu: []MenuItem{{"goes on", func(c string) Fault { return Resume{c} }}},
 	}, func(f *Resume) []Param { return []Param{withClient("", &f.Client)} }),
 	spec(Spec{
 		Word: "crash", Step: "crash", Many: "crashes", Event: trace.KindCrash,
 		Example: "crash: A", Means: "ends A's process; nothing it has deferred is run",
-		Menu: []MenuItem{{"crash", func(c string) Fault { return Crash{c} }}},
+		Menu: []MenuItem{{"crashes", func(c string) Fault { return Crash{c} }}},
 	}, func(f *Crash) []Param { return []Param{withClient("", &f.Client)} }),
 	spec(Spec{
 		Word: "wall", Step: "clock", Many: "jumps of clients' clocks", Event: trace.KindWallStep, Menu: scriptsOnly,
@@ -51,8 +51,8 @@ var table = []Spec{
 		Word: "drop", Step: "drop", Many: "lost messages", Event: trace.KindLost, Says: "A message of %s's is lost.",
 		Example: "drop: {reply: A}", Means: "loses A's newest reply in flight; `{request: A}`: its request",
 		Menu: []MenuItem{
-			{"lose reply", func(c string) Fault { return Drop{Client: c, Reply: true} }},
-			{"lose request", func(c string) Fault { return Drop{Client: c} }},
+			{"the reply is lost", func(c string) Fault { return Drop{Client: c, Reply: true} }},
+			{"the request is lost", func(c string) Fault { return Drop{Client: c} }},
 		},
 	}, func(f *Drop) []Param { return []Param{withClient("", &f.Client), withHalf(&f.Reply)} }),
 	spec(Spec{
@@ -91,7 +91,7 @@ var table = []Spec{
 		Word: "down", Step: "down", Many: "servers that go down", Event: trace.KindDown, Breaks: recordsStay,
 		Example: "down: n1", Means: "ends a server's process; the operating system still puts its writes on the disk. A server is one " +
 			"of `n1` to `n9`, or `pivot`, the one that completes a majority: n1 of one, n3 of five; `[n1, n3]` and `all` are several",
-		Menu: []MenuItem{{"down", func(n string) Fault { return Down{n} }}},
+		Menu: []MenuItem{{"goes down", func(n string) Fault { return Down{n} }}},
 	}, func(f *Down) []Param { return []Param{withNode("", &f.Node)} }),
 	spec(Spec{
 		Word: "unplug", Step: "unplug", Many: "power cuts", Event: trace.KindDown, Breaks: recordsStay, Menu: scriptsOnly,
@@ -100,7 +100,7 @@ var table = []Spec{
 	spec(Spec{
 		Word: "up", Step: "up", Ends: true, Event: trace.KindUp, Breaks: recordsStay,
 		Example: "up: n1", Means: "starts it again with the data that it has persisted",
-		Menu: []MenuItem{{"up", func(n string) Fault { return Up{n} }}},
+		Menu: []MenuItem{{"comes back", func(n string) Fault { return Up{n} }}},
 	}, func(f *Up) []Param { return []Param{withNode("", &f.Node)} }),
 	spec(Spec{
 		Word: "clock", Step: "clock", Many: "jumps of servers' clocks", Event: trace.KindNodeStep, Menu: scriptsOnly, Breaks: noJumps,
@@ -110,7 +110,7 @@ var table = []Spec{
 		Word: "evict", Step: "evict", Many: "evictions", Event: trace.KindEvict, Says: "%s drops the lock's record before its time.", Breaks: recordsStay,
 		Example: "evict: n1", Means: "the server drops the lock's key before its time. The step names the server, as " +
 			"the key is always the lock's: `evict: pivot` is the server that completes a majority, n1 of one, n3 of five",
-		Menu: []MenuItem{{"lose the key", func(n string) Fault { return Evict{n} }}},
+		Menu: []MenuItem{{"drops the key", func(n string) Fault { return Evict{n} }}},
 	}, func(f *Evict) []Param { return []Param{withNode("", &f.Node)} }),
 	spec(Spec{
 		Word: "occupy", Step: "occupy", Many: "keys that hold other data", Event: trace.KindStray, Says: "Another program stores its data under the lock's key.", Menu: scriptsOnly,

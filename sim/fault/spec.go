@@ -38,10 +38,10 @@ type Spec struct {
 	parse  func(*parse.Fields) Fault
 }
 
-// MenuItem is an entry of the sandbox's menu: a fault by its label.
+// MenuItem is an entry of the sandbox's menu: a fault by what it does.
 type MenuItem struct {
-	Label string
-	Make  func(actor string) Fault // actor names a client if the kind's first parameter is one, otherwise a server
+	Does string                   // goes on with a sentence that begins with the actor's name: "crashes"
+	Make func(actor string) Fault // actor names a client if the kind's first parameter is one, otherwise a server
 }
 
 // scriptsOnly is the menu of a kind that the sandbox leaves to scripts.

@@ -48,29 +48,13 @@ func Of(t *trace.Trace, events []trace.Event, client int, g tried.Grain) (text s
 	return t.Text(last), last
 }
 
-// Promises are the labels of faults that concern the client's next request, with what they
-// do to it.
-var Promises = map[string]string{"lose next reply": ", and the reply is lost", "hold next request": ", held up on its way"}
-
-// labels are the menus' labels as sentences about their actor.
-var labels = map[string]string{
-	"crash": "crashes", "pause": "is paused", "resume": "goes on", "send again": "its last request arrives once more", "clock on": "its clock jumps ahead",
-	"clock back": "its clock jumps back", "free it": "what was held up arrives", "lose reply": "the reply is lost", "lose request": "the request is lost",
-	"restart, empty": "restarts, empty", "lose the key": "drops the key", "down": "goes down", "up": "comes back", "fail over": "its replica takes over",
-	"replica falls behind": "its replica falls behind",
-}
-
-// Label is a fault's label as a sentence. Of a clock it has by how much that jumps.
-func Label(label string, f fault.Fault) string {
-	text, known := labels[label]
-	if !known {
-		return label
-	}
+// Fault says what a fault does to its actor, and of a clock by how much that jumps.
+func Fault(does string, f fault.Fault) string {
 	switch f := f.(type) {
 	case fault.WallStep:
-		text += " by " + trace.Brief(f.By.Abs())
+		return does + " by " + trace.Brief(f.By.Abs())
 	case fault.NodeStep:
-		text += " by " + trace.Brief(f.By.Abs())
+		return does + " by " + trace.Brief(f.By.Abs())
 	}
-	return text
+	return does
 }

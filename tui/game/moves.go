@@ -116,17 +116,17 @@ const pauseEnds = " (its pause ends)"
 // are the ones that are left of its faults.
 func (s *Game) faultsOf(actor string, i int, step option) (all []option) {
 	client := step.client != trace.None
-	add := func(label string, moves []sim.Move) {
-		o := option{ink: draw.Strong, client: step.client, name: actor + ": " + label, moves: moves, does: step.does}
+	add := func(f explore.Offer) {
+		o := option{ink: draw.Strong, client: step.client, name: actor + ": " + deeds.Fault(f.Does, f.Moves[0].Fault), moves: f.Moves, does: step.does}
 		if client {
 			o.ink = step.ink
 		}
-		if promise, needs := deeds.Promises[label]; needs { // it is about the next request
+		if f.Next {
 			if step.does != trace.KindSend {
 				return
 			}
 			name, ends := strings.CutSuffix(step.name, pauseEnds)
-			o.name, o.moves = name+promise+draw.Either(ends, pauseEnds, ""), append(slices.Clone(moves), step.moves...)
+			o.name, o.moves = name+", "+f.Does+draw.Either(ends, pauseEnds, ""), append(slices.Clone(f.Moves), step.moves...)
 		}
 		if _, _, err := s.peek(o.moves...); err == nil {
 			all = append(all, o)
@@ -137,7 +137,7 @@ func (s *Game) faultsOf(actor string, i int, step option) (all []option) {
 			if _, pause := f.Fault.(fault.Pause); pause && s.State.Clients[i].Paused {
 				continue // by the time that passed: another pause would change nothing
 			}
-			add(deeds.Label(f.Label, f.Fault), []sim.Move{{Fault: f.Fault}})
+			add(explore.Offer{Does: f.Does, Moves: sim.MovesOf(f.Fault)})
 		}
 		return all
 	}
@@ -151,7 +151,7 @@ func (s *Game) faultsOf(actor string, i int, step option) (all []option) {
 		b.Faults[k] = n
 		for _, o := range explore.Offers(&b, client, i, made) {
 			if used(made, o.Moves[0].Fault) < int(n) {
-				add(deeds.Label(o.Label, o.Moves[0].Fault), o.Moves)
+				add(o)
 			}
 		}
 	}

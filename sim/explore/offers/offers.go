@@ -15,7 +15,8 @@ import (
 
 // Offer is a fault that a person who schedules by hand can choose from a menu.
 type Offer struct {
-	Label string     // in the menu
+	Does  string     // goes on with a sentence that begins with the actor's name
+	Next  bool       // it is of the client's next request, and Does goes on with a sentence of that
 	Moves []sim.Move // without the client's step
 }
 
@@ -55,7 +56,7 @@ func offered(k space.ChoiceKind, who uint8, jump time.Duration) (offers []Offer)
 	for _, item := range k.Menu() {
 		item.Who, item.By = who, item.By*int32(jump/time.Millisecond)
 		moves := slices.DeleteFunc(m.Play(item.Choice), func(mv sim.Move) bool { return mv.Fault == nil })
-		offers = append(offers, Offer{item.Label, moves})
+		offers = append(offers, Offer{item.Does, k.Scope() == space.OfStep, moves})
 	}
 	return offers
 }

@@ -76,7 +76,7 @@ type choiceRow struct {
 
 // Item is an entry of the menu of a person who schedules by hand. The jump of a clock has only its direction.
 type Item struct {
-	Label string
+	Does string // goes on with a sentence that begins with the actor's name, or with its next command if the choice is of that
 	Choice
 }
 
@@ -108,7 +108,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		},
 		read:   reads(func(fault.LoseReply) Choice { return Choice{Kind: ActsAndLosesReply} }),
 		covers: []fault.Fault{fault.Drop{}},
-		menu:   []Item{{Label: "lose next reply"}},
+		menu:   []Item{{Does: "and the reply is lost"}},
 	},
 	ActsAndIsHeldUp: {
 		fault: bounds.HoldRequest,
@@ -119,7 +119,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		},
 		read:   reads(func(fault.Hold) Choice { return Choice{Kind: ActsAndIsHeldUp} }),
 		covers: []fault.Fault{fault.Delay{}},
-		menu:   []Item{{Label: "hold next request"}},
+		menu:   []Item{{Does: "held up on its way"}},
 	},
 	Draws: {
 		of: OfDraw, fault: bounds.NoFault, needs: bounds.NoFault,
@@ -141,7 +141,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		wrong: func(c Choice) string { return bounds.Names[c.Who] + " crashes" },
 		play:  func(m *Model, c Choice) []sim.Move { return sim.MovesOf(fault.Crash{Client: m.client(c)}) },
 		read:  reads(func(f fault.Crash) Choice { return Choice{Kind: Crashes, Who: bounds.ClientOf(f.Client)} }),
-		menu:  []Item{{Label: "crash"}},
+		menu:  []Item{{Does: "crashes"}},
 	},
 	Repeats: {
 		of:    OfClient,
@@ -157,7 +157,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 			c := Choice{Kind: Repeats, Who: bounds.ClientOf(got.Client), N: uint8(max(1, got.N))}
 			return c, count(is && got.After == 0 && flight.Again(x.ids.sents.Get(x.s.clients[c.Who].sentBefore), int(c.N)) != nil, 1)
 		},
-		menu: []Item{{"send again", Choice{N: 1}}},
+		menu: []Item{{"its last request arrives once more", Choice{N: 1}}},
 	},
 	JumpsClient: {
 		of:    OfClient,
@@ -179,7 +179,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		read: reads(func(f fault.WallStep) Choice {
 			return Choice{Kind: JumpsClient, Who: bounds.ClientOf(f.Client), By: millis(f.By)}
 		}),
-		menu: []Item{{"clock on", Choice{By: 1}}, {"clock back", Choice{By: -1}}},
+		menu: []Item{{"its clock jumps ahead", Choice{By: 1}}, {"its clock jumps back", Choice{By: -1}}},
 	},
 	Frees: {
 		of: OfRequests, fault: bounds.NoFault, needs: bounds.HoldRequest,
@@ -190,7 +190,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 			got, is := f.(fault.Free)
 			return Choice{Kind: Frees, Who: bounds.ClientOf(got.Client), N: uint8(got.N)}, count(is && got.N <= MaxList, 1)
 		},
-		menu: []Item{{"free it", Choice{N: 1}}},
+		menu: []Item{{"what was held up arrives", Choice{N: 1}}},
 	},
 	FreesAndLosesReply: {
 		of: OfRequests, fault: bounds.ReplyLost,
@@ -208,7 +208,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 			got, is := f.(fault.LoseHeldReply)
 			return Choice{Kind: FreesAndLosesReply, Who: bounds.ClientOf(got.Client), N: uint8(got.N)}, count(is && got.N <= MaxList && then == fault.Fault(fault.Free(got)), 2)
 		},
-		menu: []Item{{"free it, lose its reply", Choice{N: 1}}},
+		menu: []Item{{"what was held up arrives, and its reply is lost", Choice{N: 1}}},
 	},
 	FallsBehind: {
 		of:    OfNode,
@@ -224,7 +224,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 			got, is := f.(fault.Lag)
 			return Choice{Kind: FallsBehind, Who: bounds.NodeOf(got.Replica)}, count(is && got.By >= 1000*time.Hour, 1)
 		},
-		menu: []Item{{Label: "replica falls behind"}},
+		menu: []Item{{Does: "its replica falls behind"}},
 	},
 	TakesOver: {
 		of: OfNode, fault: bounds.NoFault, needs: bounds.Failover,
@@ -239,7 +239,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 			who := bounds.NodeOf(got.To)
 			return Choice{Kind: TakesOver, Who: who}, count(falls && is && x.s.nodes[who].behind.snapshot != 0, 2)
 		},
-		menu: []Item{{Label: "fail over"}},
+		menu: []Item{{Does: "its replica takes over"}},
 	},
 	Restarts: {
 		of:    OfNode,
@@ -255,7 +255,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 			up, is := then.(fault.Up)
 			return Choice{Kind: Restarts, Who: bounds.NodeOf(up.Node)}, count(falls && is && up.Node == down.Node, 2)
 		},
-		menu: []Item{{Label: "restart, empty"}},
+		menu: []Item{{Does: "restarts, empty"}},
 	},
 	Evicts: {
 		of:    OfNode,
@@ -265,7 +265,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		wrong: func(c Choice) string { return c.node() + " drops the lock's record before its time" },
 		play:  func(_ *Model, c Choice) []sim.Move { return sim.MovesOf(fault.Evict{Node: c.node()}) },
 		read:  reads(func(f fault.Evict) Choice { return Choice{Kind: Evicts, Who: bounds.NodeOf(f.Node)} }),
-		menu:  []Item{{Label: "lose the key"}},
+		menu:  []Item{{Does: "drops the key"}},
 	},
 	JumpsServer: {
 		of:    OfNode,
@@ -280,7 +280,7 @@ var choiceRows = [ChoiceKinds]choiceRow{
 		read: reads(func(f fault.NodeStep) Choice {
 			return Choice{Kind: JumpsServer, Who: bounds.NodeOf(f.Node), By: millis(f.By)}
 		}),
-		menu: []Item{{"clock on", Choice{By: 1}}, {"clock back", Choice{By: -1}}},
+		menu: []Item{{"its clock jumps ahead", Choice{By: 1}}, {"its clock jumps back", Choice{By: -1}}},
 	},
 	Passes: {
 		of:    OfTime, // it costs a pause for each client that could have acted: often none
