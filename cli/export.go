@@ -120,9 +120,9 @@ func newExport() *cobra.Command {
 	var e exporting
 	cmd := &cobra.Command{
 		Use:   "export LOCK SCENARIO|FILE.yaml",
-		Short: "Write one run as text, JSON, a diagram, a picture or a page",
+		Short: "Write one run in a form that you can pass on",
 		Long: `Run one lock under one scenario, as lockstep run does, and write the run
-in a form that you can pass on:
+in one of these forms:
 
 ` + formatsHelp() + `
 Without --format, the name of the file tells: ` + strings.Join(firstExtensions(), ", ") + `. A

@@ -18,8 +18,8 @@ import (
 // errKeep says that a generated part can't be made here, and stays as it is.
 var errKeep = errors.New("stays as it is")
 
-// fidelity replays the matrix on real servers: each fifth run in continuous integration, and all of
-// them in the larger run and for whoever renews the table. The
+// fidelity replays the matrix on real servers: each fifth run in continuous integration, where the table is held to the number
+// of runs alone, and all of them in the larger run and for whoever renews the table. The
 // rest of the comment is the version that the figures are of: another one must show no
 // difference either, but may know other commands.
 func fidelity(version string) (string, error) {
@@ -52,10 +52,25 @@ func fidelity(version string) (string, error) {
 	if r.Version = have; len(r.Found) > 0 {
 		return "", errors.New(r.String())
 	}
-	if have != version || !all {
+	switch {
+	case have != version:
 		return "", errKeep
+	case !all:
+		return "", countsRuns(len(scenarios.Matrix(1)))
 	}
 	return fidelityTable(r), nil
+}
+
+// countsRuns returns errKeep if the table is of so many runs, and otherwise says how to renew it.
+func countsRuns(n int) error {
+	data, err := os.ReadFile("fidelity.md")
+	if err != nil {
+		return err
+	}
+	if row := fmt.Sprintf("\n| runs | %d |\n", n); !strings.Contains(string(data), row) {
+		return fmt.Errorf("the table isn't of today's %d runs: LOCKSTEP_CI=1 go test ./docs -update renews it", n)
+	}
+	return errKeep
 }
 
 func fidelityTable(r *verify.Report) string {

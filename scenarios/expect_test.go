@@ -14,10 +14,10 @@ import (
 func TestExpectations(t *testing.T) {
 	eachCell(t, 1, func(t *testing.T, s *Scenario, st strategies.Strategy) {
 		want, has := s.Expect(st.Name)
-		if !has {
-			t.Fatalf("scenarios/%s: %s states no verdict for %s, and for no lock that it is like", s.file, s.Name, st.Name)
-		}
 		trace := cell{s.Name, st.Name}.of(t)
+		if !has {
+			t.Fatalf("scenarios/%s: %s states no verdict for %s, and for no lock that it is like: the verdict is %s\n%s", s.file, s.Name, st.Name, trace.Verdict(), proofs(trace))
+		}
 		if got := trace.Verdict(); !slices.Equal(got, want) {
 			e, of := s.expected(st.Name)
 			t.Errorf("the verdict is %s, and scenarios/%s:%d expects %s of %s\n%s(go run . run %s %s --plain)",

@@ -385,19 +385,27 @@ type wire struct {
 }
 
 func (l *wire) before(command string, do func()) {
-	l.rules["before "+command] = func() error { do(); return nil }
+	l.rule("before "+command, func() error { do(); return nil })
 }
 
 func (l *wire) after(command string, do func()) {
-	l.rules["after "+command] = func() error { do(); return nil }
+	l.rule("after "+command, func() error { do(); return nil })
 }
 
 func (l *wire) loses(command string) {
-	l.rules["before "+command] = func() error { return errLost }
+	l.rule("before "+command, func() error { return errLost })
 }
 
 func (l *wire) losesReplyOf(command string) {
-	l.rules["after "+command] = func() error { return errLost }
+	l.rule("after "+command, func() error { return errLost })
+}
+
+// rule sets what happens at a place. A second one there would take the place of the first unseen.
+func (l *wire) rule(place string, do func() error) {
+	if l.rules[place] != nil {
+		panic("a dialogue has two rules " + place + ": the first has not been met")
+	}
+	l.rules[place] = do
 }
 
 func (l *wire) meet(rule string) error {

@@ -94,6 +94,7 @@ func TestWhoExposesADeadline(t *testing.T) {
 // Who doesn't know what Redis did says so, whichever command it was. (Redlock
 // counts a failed node as one that refused.)
 func TestAnErrorIsNotARefusal(t *testing.T) {
+	asksAgain := []string{"setpx-get"} // these may be granted the lock all the same: see their dialogues
 	for _, s := range All() {
 		if s.Nodes > 1 {
 			continue
@@ -111,8 +112,8 @@ func TestAnErrorIsNotARefusal(t *testing.T) {
 			}
 			w := newWorld(t, s.Name)
 			a := w.process("A")
-			if i < acquire && s.Name == "setpx-get" {
-				continue // it asks again: see its dialogues
+			if i < acquire && slices.Contains(asksAgain, s.Name) {
+				continue
 			}
 			if i < acquire {
 				a.loses(command)

@@ -90,7 +90,8 @@ func record(t testing.TB, strategy, scenario string) *trace.Trace {
 // hostile is text that would break out of any of the forms, were it not escaped.
 const hostile = "a;b #c: <b>&amp; \"q\" 'p' `x` %%{init: {}}%% {{y}} $z \\ </script><script>window.owned=1</script> ]]> <!-- \x1b\u2028\x00 end"
 
-// spoilt is a short run in which everything that a user or a server can word is hostile.
+// spoilt is a short run in which everything that a user or a server can word is hostile. A client is called as Mermaid calls
+// the end of a block.
 func spoilt() *trace.Trace {
 	record := trace.Record{Value: hostile, Expires: 10 * time.Second}
 	return &trace.Trace{

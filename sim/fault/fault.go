@@ -317,7 +317,7 @@ type Unplug struct{ Node string }
 type Up struct{ Node string }
 
 // Evict makes a node drop the lock's key although its time isn't up: eviction
-// under memory pressure, a FLUSHALL, an operator's DEL.
+// under memory pressure, or an operator's DEL.
 type Evict struct{ Node string }
 
 // Occupy makes another program store a list under the lock's key, where there is no record.
