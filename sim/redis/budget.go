@@ -15,7 +15,7 @@ const maxInstructions = 10_000_000
 
 // budget ends a script that has executed too many instructions. It is the context of the
 // virtual machine, which asks it before each instruction whether it is done; so the end depends
-// on the script alone, and not on how fast this machine is.
+// on the script alone, and not on how fast this machine is. A straight script is run without one.
 type budget struct {
 	context.Context
 	left int

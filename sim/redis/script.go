@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/alicebob/miniredis/v2/server"
-	lua "github.com/yuin/gopher-lua"
 
 	"lockstep/sim/redis/lua51"
 	"lockstep/sim/redis/luareply"
@@ -30,10 +29,10 @@ type scripts struct {
 // script is one script, compiled when it is first run.
 type script struct {
 	text, digest string
-	proto        *lua.FunctionProto
-	header       lua51.Header
-	broken       string // the compiler's error, if it does not compile
-	epoch        int    // in which it was last cached: EVALSHA finds those of the current one
+	lua51.Program
+	header lua51.Header
+	broken string // the compiler's error, if it does not compile
+	epoch  int    // in which it was last cached: EVALSHA finds those of the current one
 }
 
 func (s *scripts) init(n *Node) {

@@ -2,9 +2,13 @@ package redis
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	lua "github.com/yuin/gopher-lua"
+
+	"lockstep/sim/redis/lua51"
 	"lockstep/sim/testenv"
 )
 
@@ -127,11 +131,11 @@ func TestScriptsAreCompiledOnce(t *testing.T) {
 	}
 	eval(`return redis.call("GET", KEYS[1])`)
 	machine, compiled := s.node.scripts.vm, s.node.scripts.learn(`return redis.call("GET", KEYS[1])`)
-	proto := compiled.proto
+	proto := compiled.Proto
 	eval(`return 1`)
 	s.node.Reset(Config{})
 	eval(`return redis.call("GET", KEYS[1])`)
-	if s.node.scripts.vm != machine || compiled.proto != proto || proto == nil {
+	if s.node.scripts.vm != machine || compiled.Proto != proto || proto == nil {
 		t.Error("another machine, or compiled anew")
 	}
 	if eval(`error("x")`); s.node.scripts.vm != nil {
@@ -201,5 +205,65 @@ func TestEndlessScripts(t *testing.T) {
 	}
 	if reply, _ := n.Execute(0, p, []string{"EVAL", "local a = 0 for i = 1, 1000000 do a = a + i end return a", "0"}); string(reply) != ":500000500000\r\n" {
 		t.Errorf("afterwards a long script replies %q", reply)
+	}
+}
+
+// TestStraightScripts: scripts are straight that nothing repeats, and no others; what isn't straight is ended however it makes
+// its functions.
+func TestStraightScripts(t *testing.T) {
+	for text, straight := range map[string]bool{
+		`return 1`: true,
+		`if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`:        true,
+		`local a, b = {f = {tostring}}, #ARGV local s = ("x"):rep(3) .. -b do a.f[1](not s) end return a % 2`: true,
+		`local f = redis.call return {pcall(f, "GET", KEYS[1])}`:                                              true,
+		`while false do end`:                             false,
+		`repeat until true`:                              false,
+		`for i = 1, 2 do end`:                            false,
+		`for k in pairs(KEYS) do end`:                    false,
+		`if ARGV[1] then for i = 1, 2 do end end`:        false,
+		`local f = function() end`:                       false,
+		`local function f() end`:                         false,
+		`local t = {} function t.f() end`:                false,
+		`return {1, {f = function() end}}`:               false,
+		`return string.gsub("a", "a", function() end)`:   false,
+		`return pcall(loadstring("return 1"))`:           false,
+		`local l = load`:                                 false,
+		`return _G["load" .. "string"]("return 1")()`:    false,
+		`return (KEYS[1] and loadstring)("return 1")()`:  false,
+		`return -(_G.x or 1)`:                            false,
+		`local a = {} a[loadstring] = 1`:                 false,
+		`return {[1] = 1, a = {b = not loadstring}}`:     false,
+		`return ("x"):rep(#{loadstring})`:                false,
+		`return "a" .. tostring(loadstring) .. "b"`:      false,
+		`return redis.call("GET", tostring(_G))`:         false,
+		`if loadstring then return 1 end`:                false,
+		`if 1 then elseif loadstring then return 1 end`:  false,
+		`do local x = 1 do local y = loadstring end end`: false,
+	} {
+		p, err := lua51.Compile(text, "x")
+		if err != nil || p.Straight != straight {
+			t.Errorf("%s: straight %t, %v", text, p.Straight, err)
+		}
+	}
+	s := newServer(t, Config{})
+	for _, text := range []string{`loadstring("while true do end")()`, `_G["load" .. "string"]("while true do end")()`, `local f = loadstring("local f = ... return f(f)") f(f)`} {
+		if reply, _ := s.node.Execute(0, s.conn, []string{"EVAL", text, "0"}); !strings.Contains(string(reply), errEndless.Error()) {
+			t.Errorf("%s replies %q", text, reply)
+		}
+	}
+}
+
+// TestGlobalsOfScripts: what a script finds. Program.Straight has to know of each by what it could execute an instruction again:
+// by none but load, loadstring and _G, unless the script has a function of its own.
+func TestGlobalsOfScripts(t *testing.T) {
+	s := newServer(t, Config{})
+	s.node.Execute(0, s.conn, []string{"EVAL", "return 1", "0"})
+	var names []string
+	s.node.scripts.vm.globals.ForEach(func(name, _ lua.LValue) { names = append(names, name.String()) })
+	slices.Sort(names)
+	const want = "ARGV KEYS _G _VERSION assert cjson collectgarbage coroutine error gcinfo getmetatable ipairs load loadstring math next pairs pcall rawequal rawget rawset " +
+		"redis select setmetatable string table tonumber tostring type unpack xpcall"
+	if got := strings.Join(names, " "); got != want {
+		t.Errorf("scripts find\n%s\nand not\n%s", got, want)
 	}
 }

@@ -2,6 +2,7 @@ package lua51
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,22 +19,36 @@ const (
 
 // Compile translates a script. The machine concatenates numbers with Go's digits, takes an exact
 // remainder where Redis rounds, and has words that came after Lua 5.1; so the script is rewritten before.
-func Compile(text, name string) (*lua.FunctionProto, error) {
+func Compile(text, name string) (p Program, err error) {
 	chunk, err := parse.Parse(strings.NewReader(text), name)
 	if err != nil {
-		return nil, err
+		return Program{}, err
 	}
 	w := rewriter{name: name}
 	w.block(chunk)
 	if w.err != nil {
-		return nil, w.err
+		return Program{}, w.err
 	}
-	return lua.Compile(chunk, name)
+	p.Straight = !w.repeats
+	p.Proto, err = lua.Compile(chunk, name)
+	return p, err
 }
 
+// Program is a translated script.
+type Program struct {
+	Proto *lua.FunctionProto
+	// Straight says that the script executes no instruction twice: it has no loop and no function of its own, and none of the
+	// names by which it could make a function of a text.
+	Straight bool
+}
+
+// makers are the global names by which a script gets at functions that are made of texts.
+var makers = [...]string{"load", "loadstring", "_G"}
+
 type rewriter struct {
-	name string
-	err  error
+	name    string
+	err     error
+	repeats bool // some instruction could be executed twice
 }
 
 // later fails for a statement that Lua 5.1 doesn't have.
@@ -61,9 +76,11 @@ func (w *rewriter) statement(s ast.Stmt) {
 	case *ast.DoBlockStmt:
 		w.block(s.Stmts)
 	case *ast.WhileStmt:
+		w.repeats = true
 		w.one(&s.Condition)
 		w.block(s.Stmts)
 	case *ast.RepeatStmt:
+		w.repeats = true
 		w.one(&s.Condition)
 		w.block(s.Stmts)
 	case *ast.IfStmt:
@@ -71,14 +88,17 @@ func (w *rewriter) statement(s ast.Stmt) {
 		w.block(s.Then)
 		w.block(s.Else)
 	case *ast.NumberForStmt:
+		w.repeats = true
 		w.bound(&s.Init, 0)
 		w.bound(&s.Limit, 1)
 		w.bound(&s.Step, 2)
 		w.block(s.Stmts)
 	case *ast.GenericForStmt:
+		w.repeats = true
 		w.all(s.Exprs)
 		w.block(s.Stmts)
 	case *ast.FuncDefStmt:
+		w.repeats = true
 		w.block(s.Func.Stmts)
 	case *ast.ReturnStmt:
 		w.all(s.Exprs)
@@ -101,6 +121,8 @@ func (w *rewriter) one(at *ast.Expr) {
 		if f, ok := Number(e.Value); ok {
 			e.Value = strconv.FormatFloat(f, 'g', -1, 64)
 		}
+	case *ast.IdentExpr:
+		w.repeats = w.repeats || slices.Contains(makers[:], e.Value)
 	case *ast.AttrGetExpr:
 		w.one(&e.Object)
 		w.one(&e.Key)
@@ -132,6 +154,7 @@ func (w *rewriter) one(at *ast.Expr) {
 	case *ast.UnaryLenOpExpr:
 		w.one(&e.Expr)
 	case *ast.FunctionExpr:
+		w.repeats = true
 		w.block(e.Stmts)
 	case *ast.StringConcatOpExpr:
 		*at = w.concatenated(e)
@@ -261,12 +284,12 @@ func loadFunction(l *lua.LState) int {
 }
 
 func load(l *lua.LState, text, name string) int {
-	proto, err := Compile(text, name)
+	p, err := Compile(text, name)
 	if err != nil {
 		l.Push(lua.LNil)
 		l.Push(lua.LString(err.Error()))
 		return 2
 	}
-	l.Push(l.NewFunctionFromProto(proto))
+	l.Push(l.NewFunctionFromProto(p.Proto))
 	return 1
 }

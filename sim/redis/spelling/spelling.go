@@ -18,12 +18,30 @@ const (
 
 // Integer reads a number as Redis writes it: no sign but a minus, and no leading zeros.
 func Integer(word string) (v int64, ok bool) {
+	if v, ok = small(word); ok {
+		return v, true
+	}
 	v, err := strconv.ParseInt(word, 10, 64)
 	if err != nil {
 		return v, false
 	}
 	first := strings.TrimPrefix(word, "-")[0]
 	return v, first >= '1' && first <= '9' || word == "0"
+}
+
+// small reads most numbers that there are: those without a sign, of so few digits that they can't be out of range.
+func small(word string) (v int64, ok bool) {
+	if len(word) == 0 || len(word) > 18 || word[0] == '0' {
+		return 0, false
+	}
+	for i := range len(word) {
+		digit := word[i] - '0'
+		if digit > 9 {
+			return 0, false
+		}
+		v = v*10 + int64(digit)
+	}
+	return v, true
 }
 
 // Refusal is Redis's reply to commands of which miniredis doesn't look at all words, or has other words
