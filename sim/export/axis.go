@@ -34,8 +34,8 @@ func newAxis(r *annotated, width int) *axis {
 	return axisOf(r, places(r.shares(), width), width)
 }
 
-// jointAxes are the axes of two runs that are shown in step: an event of both has one place.
-func jointAxes(al *timeline.Alignment, runs [2]*annotated, width int) (axes [2]*axis) {
+// alignedAxes are the axes of two runs that are shown in step: an event of both has one place.
+func alignedAxes(al *timeline.Alignment, runs [2]*annotated, width int) (axes [2]*axis) {
 	steps := places(al.Joined([2][]timeline.Share{runs[0].shares(), runs[1].shares()}), width)
 	for side, r := range runs {
 		axes[side] = axisOf(r, al.Places(side, steps), max(width, steps[len(steps)-1]+tail))

@@ -50,8 +50,8 @@ func HTML(t *trace.Trace) string { return Page{}.HTML(t) }
 // The page makes no request to the network, and its own policy forbids any.
 // States are folded and put into words here; the page's script only selects among them.
 func (p Page) HTML(t *trace.Trace) string {
-	d, film, other := p.contents(t)
-	data, err := json.Marshal(film)
+	d, data, other := p.contents(t)
+	encoded, err := json.Marshal(data)
 	if err != nil {
 		panic("export: a trace of strings and numbers does not marshal: " + err.Error())
 	}
@@ -59,17 +59,17 @@ func (p Page) HTML(t *trace.Trace) string {
 	timeline.Plain(&text, t) //nolint:errcheck // a Builder takes everything
 	digest := sha256.Sum256([]byte(pageScript))
 	unmet := ""
-	if expectation, met := t.Expectation(); !met && !film.asks { // else the end tells it, behind the answers
+	if expectation, met := t.Expectation(); !met && !data.asks { // else the end tells it, behind the answers
 		unmet = sentence(expectation)
 	}
 	var b bytes.Buffer
 	if err := page.Execute(&b, map[string]any{
 		"Unmet": unmet,
-		"Trace": t, "Links": p.Links, "Before": p.Before, "After": p.After, "Heading": d.heading(), "Last": d.Last(), "Poster": film.Poster, "Plain": text.String(),
+		"Trace": t, "Links": p.Links, "Before": p.Before, "After": p.After, "Heading": d.heading(), "Last": d.Last(), "Poster": data.Poster, "Plain": text.String(),
 		"Policy":   "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(digest[:]) + "'",
 		"Style":    template.CSS(pageStyle),     //nolint:gosec // ours
 		"Script":   template.JS(pageScript),     //nolint:gosec // ours
-		"Data":     template.JS(data),           //nolint:gosec // JSON, in which < > and & are escaped
+		"Data":     template.JS(encoded),        //nolint:gosec // JSON, in which < > and & are escaped
 		"Timeline": template.HTML(d.canvas("")), //nolint:gosec // every text in it has gone through escape
 		"Second":   template.HTML(other),        //nolint:gosec // the same
 	}); err != nil {
@@ -79,27 +79,27 @@ func (p Page) HTML(t *trace.Trace) string {
 }
 
 // contents are the drawing of a page, the data for its script, and the second drawing, which may be empty.
-func (p Page) contents(t *trace.Trace) (d *drawing, film *pageData, other string) {
+func (p Page) contents(t *trace.Trace) (d *drawing, data *pageData, other string) {
 	if p.Other == nil {
 		d = draw(t, true)
-		film = d.film()
-		film.ask(d.QuestionsApart())
-		return d, film, ""
+		data = d.pageData()
+		data.ask(d.QuestionsApart())
+		return d, data, ""
 	}
 	runs := [2]*annotated{read(t), read(p.Other)}
 	al := timeline.Align(runs[0].Timeline, runs[1].Timeline)
-	axes := jointAxes(al, runs, plot)
+	axes := alignedAxes(al, runs, plot)
 	d = drawOn(runs[0], axes[0], true)
 	below := drawOn(runs[1], axes[1], true)
-	film = d.film()
-	film.Other = d.compared(below, al)
+	data = d.pageData()
+	data.Other = d.compared(below, al)
 	if part, any := al.Unshared(); any {
-		film.Start, film.Poster = max(1, al.Steps[part.Step][0]), parts(al, part)
-	} else if film.Poster == breaks {
-		film.Poster = strings.TrimSuffix(breaks, ".") + "; " + below.Strategy + " breaks in no other way in this run."
+		data.Start, data.Poster = max(1, al.Steps[part.Step][0]), parts(al, part)
+	} else if data.Poster == breaks {
+		data.Poster = strings.TrimSuffix(breaks, ".") + "; " + below.Strategy + " breaks in no other way in this run."
 	}
-	film.ask(d.QuestionsApart())
-	return d, film, below.canvas("-2")
+	data.ask(d.QuestionsApart())
+	return d, data, below.canvas("-2")
 }
 
 // ask has a page open at the beginning if its script asks anything: to show first what breaks gives the answer away.
@@ -318,7 +318,7 @@ type source struct {
 	Code string `json:"code"`
 }
 
-func (d *drawing) film() *pageData {
+func (d *drawing) pageData() *pageData {
 	f := &pageData{Trace: d.Trace, Chapters: []chapter{}, Breaks: []breach{}, Sources: []source{}, Questions: []question{}, Legend: d.signs(), Hidden: hiddenWords}
 	expectation, _ := d.Expectation()
 	f.Expected = sentence(expectation)
@@ -469,7 +469,7 @@ func (d *drawing) dated(place, pos int) []string {
 	return all
 }
 
-// frameRows returns the state at a position, as indices of the film's rows, and as fresh the
+// frameRows returns the state at a position, as indices of the data's rows, and as fresh the
 // rows that the event before it has changed.
 func (d *drawing) frameRows(pos int, states []*trace.State, f *pageData, known map[stateRow]int) (rows, fresh []int) {
 	s := states[pos]

@@ -20,8 +20,8 @@ var (
 	external = regexp.MustCompile(`(?i)\b(src|href|action|data|poster|srcset)\s*=|@import|url\(\s*['"]?(?:[a-z]+:|//)`)
 )
 
-// filmOf takes a page apart: the data in it.
-func filmOf(t *testing.T, page string) map[string]json.RawMessage {
+// dataOf takes a page apart: the data in it.
+func dataOf(t *testing.T, page string) map[string]json.RawMessage {
 	t.Helper()
 	parts := scripts.FindAllStringSubmatch(page, -1)
 	if len(parts) != 2 || strings.Count(strings.ToLower(page), "<script") != 2 || strings.Count(strings.ToLower(page), "</script") != 2 {
@@ -30,11 +30,11 @@ func filmOf(t *testing.T, page string) map[string]json.RawMessage {
 	if parts[1][1] != pageScript {
 		t.Error("the player's script is not as its digest in the page's policy says")
 	}
-	var film map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(parts[0][1]), &film); err != nil {
+	var data map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(parts[0][1]), &data); err != nil {
 		t.Fatal(err)
 	}
-	return film
+	return data
 }
 
 func decode[T any](t *testing.T, raw json.RawMessage) T {
@@ -61,15 +61,15 @@ func pages(t *testing.T, test func(t *testing.T, trace *trace.Trace, page string
 // The page asks nobody for anything, and carries the very trace that --json prints.
 func TestPageIsWhole(t *testing.T) {
 	pages(t, func(t *testing.T, trace *trace.Trace, page string) {
-		film := filmOf(t, page)
-		if found := external.FindString(page[:strings.Index(page, `id="film"`)]); found != "" {
+		data := dataOf(t, page)
+		if found := external.FindString(page[:strings.Index(page, `id="data"`)]); found != "" {
 			t.Errorf("the page refers to something outside: %s", found)
 		}
 		want, err := json.Marshal(trace)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !bytes.Equal(film["trace"], want) {
+		if !bytes.Equal(data["trace"], want) {
 			t.Error("the trace in the page is not the run's")
 		}
 	})
@@ -78,8 +78,8 @@ func TestPageIsWhole(t *testing.T) {
 // What the page shows at each position is what the trace's fold says.
 func TestFramesTellTheState(t *testing.T) {
 	pages(t, func(t *testing.T, tr *trace.Trace, page string) {
-		film := filmOf(t, page)
-		frames, rows := decode[[]frame](t, film["frames"]), decode[[]stateRow](t, film["rows"])
+		data := dataOf(t, page)
+		frames, rows := decode[[]frame](t, data["frames"]), decode[[]stateRow](t, data["rows"])
 		if len(frames) != len(tr.Events)+1 {
 			t.Fatalf("%d frames for %d events", len(frames), len(tr.Events))
 		}
@@ -133,11 +133,11 @@ func checkShown(t *testing.T, trace *trace.Trace, state *trace.State, pos int, s
 // A row is marked as new if and only if the event changed it: time alone does not.
 func TestFreshRows(t *testing.T) {
 	run := record(t, "setpx-lua", "pause-past-ttl")
-	film := draw(run, true).film()
-	for pos, f := range film.Frames {
+	data := draw(run, true).pageData()
+	for pos, f := range data.Frames {
 		var fresh []string
 		for _, i := range f.Fresh {
-			r := film.Rows[f.Rows[i]]
+			r := data.Rows[f.Rows[i]]
 			fresh = append(fresh, strings.TrimSpace(r.Who+" "+r.Text))
 		}
 		if pos == 0 {
@@ -164,18 +164,18 @@ func TestFreshRows(t *testing.T) {
 
 func TestFilmHasTheStoryAndTheCode(t *testing.T) {
 	run := record(t, "redlock-no-elapsed", "slow-node")
-	film := draw(run, true).film()
+	data := draw(run, true).pageData()
 	said := 0
-	for i, c := range film.Chapters {
+	for i, c := range data.Chapters {
 		said += len(c.Notes)
-		if i > 0 && film.Chapters[i-1].Pos >= c.Pos {
-			t.Errorf("chapter %d begins at %d, after one at %d", i, c.Pos, film.Chapters[i-1].Pos)
+		if i > 0 && data.Chapters[i-1].Pos >= c.Pos {
+			t.Errorf("chapter %d begins at %d, after one at %d", i, c.Pos, data.Chapters[i-1].Pos)
 		}
 	}
 	if said != len(run.Notes) {
 		t.Errorf("%d notes of %d", said, len(run.Notes))
 	}
-	for pos, f := range film.Frames {
+	for pos, f := range data.Frames {
 		if pos == 0 {
 			continue
 		}
@@ -185,14 +185,14 @@ func TestFilmHasTheStoryAndTheCode(t *testing.T) {
 			if f.Source != nil {
 				t.Errorf("event %d comes from %v", pos, f.Source)
 			}
-		case f.Source == nil || film.Sources[f.Source.File].File != src.File || f.Source.Line != src.Line:
+		case f.Source == nil || data.Sources[f.Source.File].File != src.File || f.Source.Line != src.Line:
 			t.Errorf("event %d comes from %v, want %s:%d", pos, f.Source, src.File, src.Line)
-		case strings.Count(film.Sources[f.Source.File].Code, "\n") < src.Line:
+		case strings.Count(data.Sources[f.Source.File].Code, "\n") < src.Line:
 			t.Errorf("%s has no line %d", src.File, src.Line)
 		}
 	}
-	if len(film.Sources) < 2 {
-		t.Errorf("%d files: redlock-no-elapsed calls redlock's code", len(film.Sources))
+	if len(data.Sources) < 2 {
+		t.Errorf("%d files: redlock-no-elapsed calls redlock's code", len(data.Sources))
 	}
 }
 
@@ -200,8 +200,8 @@ func TestFilmHasTheStoryAndTheCode(t *testing.T) {
 func TestPageEscapes(t *testing.T) {
 	run := spoilt()
 	page := HTML(run)
-	film := filmOf(t, page)
-	if len(decode[[]chapter](t, film["chapters"])[0].Notes[0].Text) == 0 {
+	data := dataOf(t, page)
+	if len(decode[[]chapter](t, data["chapters"])[0].Notes[0].Text) == 0 {
 		t.Error("the note is gone")
 	}
 	for _, raw := range []string{"<b>&amp; \"q\"", "<script>window", "]]> <!--", "\x00"} {
@@ -219,7 +219,7 @@ func TestPageOpensWhereItIsExpected(t *testing.T) {
 	}
 	at := func(expected string) (code trace.Code) {
 		run.Expected = expected
-		start := draw(run, true).film().Start
+		start := draw(run, true).pageData().Start
 		for _, v := range run.Violations {
 			if run.Events[start-1].Seq == v.Last() {
 				return v.Code
@@ -248,29 +248,29 @@ func TestComparisonOpensWhereTheRunsPart(t *testing.T) {
 		{run, run, "Here it breaks; setpx-lua breaks in no other way in this run.", false},
 	} {
 		page := Page{Other: tt.below}
-		_, film, _ := page.contents(tt.above)
-		if film.Poster != tt.says || !strings.Contains(page.HTML(tt.above), `<p id="poster" hidden>`+tt.says) {
-			t.Errorf("it says %q, want %q", film.Poster, tt.says)
+		_, data, _ := page.contents(tt.above)
+		if data.Poster != tt.says || !strings.Contains(page.HTML(tt.above), `<p id="poster" hidden>`+tt.says) {
+			t.Errorf("it says %q, want %q", data.Poster, tt.says)
 		}
-		both := film.Frames[film.Start].Holders + film.Other.Broken[film.Other.At[film.Start]]
-		for i := range film.Breaks {
-			if film.Breaks[i].Pos <= film.Start {
-				both += film.Breaks[i].Code
+		both := data.Frames[data.Start].Holders + data.Other.Broken[data.Other.At[data.Start]]
+		for i := range data.Breaks {
+			if data.Breaks[i].Pos <= data.Start {
+				both += data.Breaks[i].Code
 			}
 		}
 		if strings.Contains(both, "SW") != tt.stale {
-			t.Errorf("it opens at %d, with %q", film.Start, both)
+			t.Errorf("it opens at %d, with %q", data.Start, both)
 		}
 	}
 	waits := record(t, "naive-del", "no-finally")
 	waits.Expected = "BD"
 	for _, page := range []Page{{}, {Other: waits}} {
-		if _, film, _ := page.contents(waits); film.Start == 0 || film.Poster != "Here it shows BD (bounded blocking), which is no failure." {
-			t.Errorf("where nothing fails it opens at %d: %q", film.Start, film.Poster)
+		if _, data, _ := page.contents(waits); data.Start == 0 || data.Poster != "Here it shows BD (bounded blocking), which is no failure." {
+			t.Errorf("where nothing fails it opens at %d: %q", data.Start, data.Poster)
 		}
 	}
-	if _, film, _ := (Page{}).contents(run); film.Poster != "Here it breaks." || film.Frames[film.Start].Clash != "OVERLAPPING CRITICAL SECTIONS" {
-		t.Errorf("alone it opens at %d: %q", film.Start, film.Poster)
+	if _, data, _ := (Page{}).contents(run); data.Poster != "Here it breaks." || data.Frames[data.Start].Clash != "OVERLAPPING CRITICAL SECTIONS" {
+		t.Errorf("alone it opens at %d: %q", data.Start, data.Poster)
 	}
 }
 
@@ -278,9 +278,9 @@ func TestComparisonOpensWhereTheRunsPart(t *testing.T) {
 func TestPageOpensBeforeTheScriptsQuestion(t *testing.T) {
 	run := record(t, "naive-del", "late-release")
 	for _, page := range []Page{{}, {Other: record(t, "setpx-lua", "late-release")}} {
-		_, film, _ := page.contents(run)
-		if film.Start != 0 || film.Poster != "" || len(film.Questions) == 0 || len(film.Breaks) == 0 {
-			t.Errorf("it opens at %d, with %q", film.Start, film.Poster)
+		_, data, _ := page.contents(run)
+		if data.Start != 0 || data.Poster != "" || len(data.Questions) == 0 || len(data.Breaks) == 0 {
+			t.Errorf("it opens at %d, with %q", data.Start, data.Poster)
 		}
 		if run.Expected = "ok"; strings.Contains(page.HTML(run), `<p id="unmet">`) {
 			t.Error("its head says that the verdict is not as expected")
@@ -294,7 +294,7 @@ func TestComparedRunsShareOneAxis(t *testing.T) {
 	for _, pair := range [][3]string{{"setpx-lua", "fenced", "pause-past-ttl"}, {"naive-del", "setpx-lua", "late-release"}} {
 		runs := [2]*annotated{read(record(t, pair[0], pair[2])), read(record(t, pair[1], pair[2]))}
 		al := timeline.Align(runs[0].Timeline, runs[1].Timeline)
-		axes := jointAxes(al, runs, plot)
+		axes := alignedAxes(al, runs, plot)
 		joint := 0
 		for i, s := range al.Steps[1:] {
 			if before := al.Steps[i]; s[0] > before[0] && s[1] > before[1] {
@@ -306,14 +306,14 @@ func TestComparedRunsShareOneAxis(t *testing.T) {
 		if joint < 10 || axes[0].end != axes[1].end {
 			t.Errorf("%v: %d events of both, and the axes end at %d and %d", pair, joint, axes[0].end, axes[1].end)
 		}
-		d, film, below := Page{Other: runs[1].Trace}.contents(runs[0].Trace)
+		d, data, below := Page{Other: runs[1].Trace}.contents(runs[0].Trace)
 		width := regexp.MustCompile(`viewBox="0 0 (\d+)`)
 		if a, b := width.FindStringSubmatch(d.canvas("")), width.FindStringSubmatch(below); a[1] != b[1] {
 			t.Errorf("%v: they are %s and %s wide", pair, a[1], b[1])
 		}
-		for pos, x := range film.Other.X {
-			if x < film.Frames[pos].X {
-				t.Errorf("%v: at %d the cursors are at %d and %d", pair, pos, film.Frames[pos].X, x)
+		for pos, x := range data.Other.X {
+			if x < data.Frames[pos].X {
+				t.Errorf("%v: at %d the cursors are at %d and %d", pair, pos, data.Frames[pos].X, x)
 			}
 		}
 	}
@@ -323,12 +323,12 @@ func TestComparedRunsShareOneAxis(t *testing.T) {
 func TestPageDatesItsNotes(t *testing.T) {
 	run := record(t, "naive-del", "late-release")
 	d := draw(run, true)
-	film := d.film()
-	if got := film.Frames[0].Dated; len(got) == 0 || got[0] != "Next: " {
+	data := d.pageData()
+	if got := data.Frames[0].Dated; len(got) == 0 || got[0] != "Next: " {
 		t.Errorf("before the first event it says %q", got)
 	}
 	dated := 0
-	for pos, f := range film.Frames {
+	for pos, f := range data.Frames {
 		said := d.Said(pos)
 		for i := range said {
 			got := ""
@@ -351,8 +351,8 @@ func TestAnswersAreToldWithTheirState(t *testing.T) {
 	asked := 0
 	for _, name := range []string{"pause-past-ttl", "crash-holding", "cut-off"} {
 		run := record(t, "setpx-lua", name)
-		film := draw(run, true).film()
-		for _, c := range film.Chapters {
+		data := draw(run, true).pageData()
+		for _, c := range data.Chapters {
 			for _, n := range c.Notes {
 				if n.Answer == "" {
 					continue

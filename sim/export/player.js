@@ -1,10 +1,10 @@
 "use strict";
-// The player. It computes nothing about locks: every word comes from the film,
+// The player. It computes nothing about locks: every word comes from the data,
 // which the trace's own fold has made. Text goes into the page as text, never as markup.
 (() => {
-  const film = JSON.parse(document.getElementById("film").textContent);
+  const data = JSON.parse(document.getElementById("data").textContent);
   const $ = (id) => document.getElementById(id);
-  const last = film.frames.length - 1;
+  const last = data.frames.length - 1;
   let pos = -1;
   let timer = 0;
 
@@ -19,16 +19,16 @@
 
   // What is only reported is no failure, and looks like none.
   const look = (b) => (b.sign === "!!" ? "bad" : "mild");
-  const lines = film.trace.events.map((e, i) => {
-    const li = make("li", ink(film.frames[i + 1].ink), `${stamp(e.at_ns)} #${e.seq} ${e.actor}  ${e.text}`);
+  const lines = data.trace.events.map((e, i) => {
+    const li = make("li", ink(data.frames[i + 1].ink), `${stamp(e.at_ns)} #${e.seq} ${e.actor}  ${e.text}`);
     li.id = "e" + (i + 1);
     li.setAttribute("role", "option");
-    for (const b of film.breaks) if (b.pos === i + 1) li.append(make("span", look(b), `${b.sign} ${b.code}  ${b.text}`));
+    for (const b of data.breaks) if (b.pos === i + 1) li.append(make("span", look(b), `${b.sign} ${b.code}  ${b.text}`));
     $("events").append(li);
     return li;
   });
 
-  for (const list of [film.chapters, film.breaks]) {
+  for (const list of [data.chapters, data.breaks]) {
     for (const c of list) {
       const tick = make("span", c.code ? look(c) : "", c.sign || "|");
       tick.dataset.pos = c.pos;
@@ -54,7 +54,7 @@
   }
 
   const svg = "http://www.w3.org/2000/svg";
-  const signs = film.legend.map((s) => {
+  const signs = data.legend.map((s) => {
     const li = make("li");
     const box = document.createElementNS(svg, "svg");
     box.setAttribute("viewBox", "-13 -9 26 18");
@@ -70,7 +70,7 @@
 
   let waits = false; // the page has just opened, at the violation
   const answers = new Map(); // by the question's position
-  const questionAt = (p) => film.questions.find((q) => q.pos === p && !answers.has(p));
+  const questionAt = (p) => data.questions.find((q) => q.pos === p && !answers.has(p));
 
   function show(to, opening) {
     to = Math.max(0, Math.min(last, to));
@@ -78,12 +78,12 @@
     pos = to;
     waits = Boolean(opening);
     $("poster").hidden = !waits;
-    const f = film.frames[pos];
+    const f = data.frames[pos];
     showNow(f);
     showTimeline(f);
     showSecond();
     showQuestion();
-    signs.forEach((li, i) => { li.hidden = film.legend[i].x > f.x && pos !== last; });
+    signs.forEach((li, i) => { li.hidden = data.legend[i].x > f.x && pos !== last; });
     showNotes(f);
     showBroken(f);
     showState(f);
@@ -93,14 +93,14 @@
     $("scrub").setAttribute("aria-valuetext", `event ${pos} of ${last}, ${f.time}`);
     for (const id of ["start", "prior", "back"]) $(id).disabled = pos === 0;
     for (const id of ["step", "next", "end"]) $(id).disabled = pos === last;
-    $("bang").disabled = film.breaks.length === 0;
+    $("bang").disabled = data.breaks.length === 0;
     if (!waits && location.hash !== "#" + pos) history.replaceState(null, "", "#" + pos);
   }
 
   function showNow(f) {
-    const e = film.trace.events[pos - 1];
+    const e = data.trace.events[pos - 1];
     $("event").textContent = e ? `${f.time}  #${e.seq} of ${last}  ${e.actor} ${e.text}` : `0s  nothing has happened yet, ${last} events are to come`;
-    const names = [...new Set(film.breaks.filter((b) => b.pos === pos && b.sign === "!!").map((b) => b.name.toUpperCase()))];
+    const names = [...new Set(data.breaks.filter((b) => b.pos === pos && b.sign === "!!").map((b) => b.name.toUpperCase()))];
     $("alarm").textContent = (names.length || f.clash ? `!! ${names.join(" + ") || f.clash} !!  ` : "") + f.holders;
     $("now").className = "level" + f.level;
     document.body.dataset.pos = pos;
@@ -157,7 +157,7 @@
   function sayHidden(later, x, hidden) {
     const box = later.ownerSVGElement.parentElement;
     const room = Math.min(later.ownerSVGElement.viewBox.baseVal.width, (box.scrollLeft + box.clientWidth) * scale()) - x;
-    const words = film.hidden.find((w) => 8 * w.length <= room);
+    const words = data.hidden.find((w) => 8 * w.length <= room);
     later.setAttribute("x", x);
     later.textContent = words || "";
     later.style.display = hidden ? "" : "none";
@@ -177,7 +177,7 @@
   }
 
   function showSecond() {
-    const o = film.other;
+    const o = data.other;
     if (!o) return;
     const at = o.at[pos];
     tellSpans("below", o.x[pos]);
@@ -206,7 +206,7 @@
       reveal.addEventListener("click", () => answer(-1));
       parts.push(reveal);
     }
-    for (const q of film.questions.filter((q) => answers.has(q.pos) ? q.until === pos : q.told === pos)) {
+    for (const q of data.questions.filter((q) => answers.has(q.pos) ? q.until === pos : q.told === pos)) {
       const said = answers.get(q.pos);
       const right = q.choices[q.right];
       let text = `${q.then ?? q.text} It is: ${right}.`;
@@ -227,15 +227,15 @@
     if (!q || choice >= q.choices.length) return false;
     play(false);
     answers.set(q.pos, choice);
-    const next = film.questions.find((o) => o.pos > q.pos && o.pos < q.until && !answers.has(o.pos));
-    const told = q.lead ? [...film.chapters, ...film.breaks].map((c) => c.pos).filter((at) => at > q.pos) : [];
+    const next = data.questions.find((o) => o.pos > q.pos && o.pos < q.until && !answers.has(o.pos));
+    const told = q.lead ? [...data.chapters, ...data.breaks].map((c) => c.pos).filter((at) => at > q.pos) : [];
     show(Math.min(next ? next.pos : q.until, ...told));
     return true;
   }
 
   function showNotes(f) {
-    const parts = film.breaks.filter((b) => b.pos === pos).map((b) => make("p", "fresh " + look(b), `${b.sign} ${b.code}: ${b.cause}`));
-    for (const [i, n] of (f.chapter < 0 ? [] : film.chapters[f.chapter].notes).entries()) {
+    const parts = data.breaks.filter((b) => b.pos === pos).map((b) => make("p", "fresh " + look(b), `${b.sign} ${b.code}: ${b.cause}`));
+    for (const [i, n] of (f.chapter < 0 ? [] : data.chapters[f.chapter].notes).entries()) {
       parts.push(make("p", n.kind, ({ ask: "? ", missed: "~ " }[n.kind] || "") + (f.dated ? f.dated[i] : "") + n.text));
       if (n.answer && pos >= (n.until || 0)) { // the state beside it says so
         parts.push(make("p", "answer", "Answer: " + n.answer));
@@ -249,11 +249,11 @@
   }
 
   function showBroken(f) {
-    $("broken").replaceChildren(...film.breaks.slice(0, f.broken).map((b) => {
+    $("broken").replaceChildren(...data.breaks.slice(0, f.broken).map((b) => {
       const li = make("li", look(b));
       li.append(make("b", "", `${b.sign} ${b.code} ${b.name}: `), b.text);
       for (const p of b.events) {
-        const to = make("button", "", "#" + film.trace.events[p - 1].seq);
+        const to = make("button", "", "#" + data.trace.events[p - 1].seq);
         to.title = "Go to this event, which proves it";
         to.addEventListener("click", () => show(p));
         li.append(to);
@@ -261,7 +261,7 @@
       return li;
     }));
     let text = "";
-    if (pos === last) text = "Verdict of this schedule: " + (film.trace.verdict.join(" ") || "ok, no property broke.") + (film.expected ? ` ${film.expected}` : "");
+    if (pos === last) text = "Verdict of this schedule: " + (data.trace.verdict.join(" ") || "ok, no property broke.") + (data.expected ? ` ${data.expected}` : "");
     else if (f.broken === 0) text = "Nothing so far.";
     $("verdict").textContent = text;
   }
@@ -269,7 +269,7 @@
   function showState(f) {
     $("when").textContent = f.time;
     $("state").tBodies[0].replaceChildren(...f.rows.map((index, i) => {
-      const row = film.rows[index];
+      const row = data.rows[index];
       const tr = make("tr", f.fresh.includes(i) ? "fresh" : "");
       if (row.who === "believers" && f.clash) tr.classList.add("many");
       tr.append(make("td", ink(row.ink), row.who), make("td", "", row.text));
@@ -297,13 +297,13 @@
 
   let file = -1;
   function showSource(f) {
-    $("code").hidden = film.sources.length === 0;
-    if (film.sources.length === 0) return;
+    $("code").hidden = data.sources.length === 0;
+    if (data.sources.length === 0) return;
     const at = f.source || f.stands[0] || { file: Math.max(file, 0), line: 0 };
     if (at.file !== file) {
       file = at.file;
-      $("file").textContent = film.sources[file].file;
-      $("source").replaceChildren(...film.sources[file].code.trimEnd().split("\n").map((code, i) => {
+      $("file").textContent = data.sources[file].file;
+      $("source").replaceChildren(...data.sources[file].code.trimEnd().split("\n").map((code, i) => {
         const line = make("div");
         line.append(make("span", "who"), make("span", "n", i + 1), make("span", "", code));
         return line;
@@ -317,9 +317,9 @@
     if (focus) $("source").scrollTop = focus.offsetTop - $("source").clientHeight / 2;
   }
 
-  const chapterAfter = () => film.chapters.map((c) => c.pos).find((p) => p > pos) ?? last;
-  const chapterBefore = () => film.chapters.map((c) => c.pos).reverse().find((p) => p < pos) ?? 0;
-  const violation = () => film.breaks.map((b) => b.pos).find((p) => p > pos) ?? film.breaks[0]?.pos ?? pos;
+  const chapterAfter = () => data.chapters.map((c) => c.pos).find((p) => p > pos) ?? last;
+  const chapterBefore = () => data.chapters.map((c) => c.pos).reverse().find((p) => p < pos) ?? 0;
+  const violation = () => data.breaks.map((b) => b.pos).find((p) => p > pos) ?? data.breaks[0]?.pos ?? pos;
 
   function play(on) {
     clearTimeout(timer);
@@ -349,7 +349,7 @@
   $("scrub").addEventListener("input", () => { play(false); show(Number($("scrub").value)); });
   $("clear").addEventListener("change", () => {
     showEvents();
-    showTimeline(film.frames[pos]);
+    showTimeline(data.frames[pos]);
     showSecond();
   });
   $("events").addEventListener("click", (e) => {
@@ -372,6 +372,6 @@
   document.body.classList.toggle("framed", window.self !== window.top);
   const fromAddress = () => { const n = parseInt(location.hash.slice(1), 10); return Number.isNaN(n) ? 0 : n; };
   window.addEventListener("hashchange", () => show(fromAddress()));
-  if (location.hash || !film.start) show(fromAddress());
-  else show(film.start, true);
+  if (location.hash || !data.start) show(fromAddress());
+  else show(data.start, true);
 })();

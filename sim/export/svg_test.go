@@ -227,7 +227,7 @@ func TestReportedIsNoAlarm(t *testing.T) {
 			t.Errorf("%s: no sign, or an alarm, of what is only reported", form)
 		}
 	}
-	page := draw(run, true).film()
+	page := draw(run, true).pageData()
 	for i, f := range page.Frames {
 		if f.Level > 0 {
 			t.Fatalf("the page is alarmed at %d", i)

@@ -27,10 +27,10 @@ var Controls = []Control{
 	{"open", "[CLIENT]", "let requests pass, and release those that are held", func(s *Server, a []string) error { return s.hold(a, false) }},
 	{"release", "REQUEST|all", "let one held request pass, or all", (*Server).release},
 	{"drop", "REQUEST", "lose a request", onRequest(func(s *Server, r *request, _ time.Duration) { s.lose(r) })},
-	{"lose-reply", "REQUEST", "execute a request, and lose its reply", onRequest(func(s *Server, r *request, _ time.Duration) { r.fate = replyLost; s.pass(r) })},
+	{"lose-reply", "REQUEST", "execute a request, and lose its reply", onRequest(func(s *Server, r *request, _ time.Duration) { r.treated = replyLost; s.pass(r) })},
 	{"delay", "REQUEST SPAN", "let a request arrive later", onRequest(func(s *Server, r *request, by time.Duration) { s.delay(r, by) })},
 	{"late", "REQUEST SPAN", "execute a request, and delay its reply", onRequest(func(s *Server, r *request, by time.Duration) {
-		r.fate, r.returns = replyDelayed, by
+		r.treated, r.returns = replyDelayed, by
 		s.pass(r)
 	})},
 	{"next", "CLIENT hold|drop|lose-reply|delay|late [SPAN]", "arrange this for the next request of a client", (*Server).arrange},
@@ -202,12 +202,12 @@ func (s *Server) arrange(args []string) error {
 	if len(args) < 2 {
 		return errUsage
 	}
-	f := slices.Index(fates, args[1])
+	f := slices.Index(treatments, args[1])
 	if f < int(held) {
-		return fmt.Errorf("%q is no fate of a request: it is one of %s", args[1], strings.Join(fates[held:], ", "))
+		return fmt.Errorf("%q can't be done to a request: it is one of %s", args[1], strings.Join(treatments[held:], ", "))
 	}
-	plan := arranged{fate: fate(f)}
-	switch timed := plan.fate == delayed || plan.fate == replyDelayed; {
+	plan := arranged{treatment: treatment(f)}
+	switch timed := plan.treatment == delayed || plan.treatment == replyDelayed; {
 	case timed != (len(args) == 3):
 		return errUsage
 	case timed:

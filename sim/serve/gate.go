@@ -26,29 +26,29 @@ type request struct {
 
 	reply   []byte // nil before it is executed
 	returns time.Duration
-	fate    fate // of its reply
+	treated treatment // of its reply
 	learns  lesson
 }
 
-// fate is a fault arranged for a request, by the way it goes.
-type fate uint8
+// treatment is a fault arranged for a request, by the way it goes.
+type treatment uint8
 
 const (
-	passes       fate = iota
-	held              // the request waits until it is released
-	lost              // the request is lost
-	replyLost         // it is executed, and the reply is lost
-	delayed           // the request arrives late
-	replyDelayed      // the reply arrives late
+	passes       treatment = iota
+	held                   // the request waits until it is released
+	lost                   // the request is lost
+	replyLost              // it is executed, and the reply is lost
+	delayed                // the request arrives late
+	replyDelayed           // the reply arrives late
 )
 
-// fates are the words for those that can be arranged in advance.
-var fates = []string{held: "hold", lost: "drop", replyLost: "lose-reply", delayed: "delay", replyDelayed: "late"}
+// treatments are the words for those that can be arranged in advance.
+var treatments = []string{held: "hold", lost: "drop", replyLost: "lose-reply", delayed: "delay", replyDelayed: "late"}
 
-// arranged is a fate for the next request of a client.
+// arranged is a treatment of the next request of a client.
 type arranged struct {
-	fate fate
-	by   time.Duration
+	treatment treatment
+	by        time.Duration
 }
 
 // gate decides which requests and replies pass.
@@ -101,17 +101,17 @@ func (s *Server) dispatch(r *request) {
 	case s.cut[who]:
 		s.lose(r)
 		return
-	case planned && plan.fate == lost:
+	case planned && plan.treatment == lost:
 		s.lose(r)
 		return
-	case planned && plan.fate == delayed:
+	case planned && plan.treatment == delayed:
 		r.arrives = s.now + plan.by
 		s.about(r, fmt.Sprintf("%s's request is delayed by %s: %s", who, trace.Duration(plan.by), trace.CommandText(r.args)))
-	case planned && plan.fate == held, s.shut, s.holds[who]:
+	case planned && plan.treatment == held, s.shut, s.holds[who]:
 		r.held = true
 		s.about(r, fmt.Sprintf("%s's request is held up: %s", who, trace.CommandText(r.args)))
 	case planned:
-		r.fate, r.returns = plan.fate, plan.by
+		r.treated, r.returns = plan.treatment, plan.by
 	}
 	s.serve(r.from)
 }
@@ -167,7 +167,7 @@ func (s *Server) finish(n *redis.Node, r *request, reply []byte, changes []trace
 		r.reply = inRESP3(reply)
 	}
 	s.learn(r, changes)
-	switch r.fate {
+	switch r.treated {
 	case replyDelayed:
 		s.about(r, fmt.Sprintf("the reply to %s is delayed by %s: %s", s.clients[r.client], trace.Duration(r.returns), resp.Text(reply)))
 		r.returns += s.now

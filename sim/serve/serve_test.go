@@ -375,7 +375,7 @@ func TestRefusedControls(t *testing.T) {
 		"restart":         "which node? There are n1, n2",
 		"evict n1":        "n1 has no record of the lock",
 		"up n1":           "n1 is up already",
-		"next A lose":     `"lose" is no fate of a request: it is one of hold, drop`,
+		"next A lose":     `"lose" can't be done to a request: it is one of hold, drop`,
 		"next A late":     "the form is next CLIENT",
 	} {
 		if err := s.Do(control); err == nil || !strings.Contains(err.Error(), want) {

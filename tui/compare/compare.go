@@ -448,7 +448,7 @@ func (m *Compare) drawNothing(c *draw.Canvas, r draw.Rectangle) {
 // lay lays the axes out again if the width or the zoom has changed.
 func (m *Compare) lay(width int) {
 	if m.axes[0] == nil || m.width != width || m.laid != m.zoom {
-		m.axes, m.cols = pane.JointAxes(m.alignment, width, m.zoom)
+		m.axes, m.cols = pane.AlignedAxes(m.alignment, width, m.zoom)
 		m.width, m.laid = width, m.zoom
 	}
 }

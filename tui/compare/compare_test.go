@@ -56,7 +56,7 @@ func TestCompareScrubsBoth(t *testing.T) {
 		}
 	}
 	for _, w := range []int{68, 188} {
-		ax, _ := pane.JointAxes(m.alignment, w, 0)
+		ax, _ := pane.AlignedAxes(m.alignment, w, 0)
 		for side := range ax {
 			for k := 1; k < len(ax[side].Cols); k++ {
 				if ax[side].Cols[k] < ax[side].Cols[k-1] {

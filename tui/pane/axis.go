@@ -54,8 +54,8 @@ func newAxis(r *timeline.Timeline, width, zoom int) *Axis {
 	return axisOf(r, columnsOf(r.Shares(scaleOf(r.Clients)), width, zoom, r.Ended(r.Last())))
 }
 
-// JointAxes are two aligned runs' axes, in step with each other, and the columns of the steps.
-func JointAxes(a *timeline.Alignment, width, zoom int) (axes [2]*Axis, cols []int) {
+// AlignedAxes are two aligned runs' axes, in step with each other, and the columns of the steps.
+func AlignedAxes(a *timeline.Alignment, width, zoom int) (axes [2]*Axis, cols []int) {
 	cols = columnsOf(a.Shares(scaleOf(a.Runs[0].Clients)), width, zoom, true)
 	for side, r := range a.Runs {
 		axes[side] = axisOf(r, a.Places(side, cols))

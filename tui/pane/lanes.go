@@ -54,7 +54,7 @@ const (
 // one. The records of the nodes, the believers and what is broken are never given up. Where not even one row for each client has room,
 // those are left out, by name, that have least to do with what is broken there.
 func PlanLanes(r *timeline.Timeline, pos, rows int) []Lane {
-	return planLanes(r, stageAt(r, pos), rows, airy)
+	return planLanes(r, extentAt(r, pos), rows, airy)
 }
 
 // ChosenLanes are the lanes of clients, of the resource and of what is broken that a screen chooses; those of the nodes in one row, and the
@@ -86,15 +86,15 @@ func ChosenLanes(r *timeline.Timeline, chosen func(timeline.Lane) bool) (lanes [
 
 // FillLanes chooses the lanes for rows that nothing else is to have.
 func FillLanes(r *timeline.Timeline, pos, rows int) []Lane {
-	return planLanes(r, stageAt(r, pos), rows, func(int) int { return 0 })
+	return planLanes(r, extentAt(r, pos), rows, func(int) int { return 0 })
 }
 
 // SteadyLanes chooses the lanes for a run that goes on: they are those of the clients, of Redis and of the resource
 // whether these have begun or not, so that none comes or goes from one event to the next. The probe alone comes
 // when it acts. Either they fill the rows, or they leave some, as PlanLanes does.
 func SteadyLanes(r *timeline.Timeline, pos, rows int, fill bool) []Lane {
-	now := stageAt(r, pos)
-	steady := stage{
+	now := extentAt(r, pos)
+	steady := extent{
 		started: func(l timeline.Lane) bool {
 			return l.Kind == timeline.Store || ofClient(l) && r.Clients[l.Index] != trace.Probe || now.started(l)
 		},
@@ -106,8 +106,8 @@ func SteadyLanes(r *timeline.Timeline, pos, rows int, fill bool) []Lane {
 	return planLanes(r, steady, rows, airy)
 }
 
-// stage says how far a run has come.
-type stage struct {
+// extent says how far a run has come.
+type extent struct {
 	started  func(timeline.Lane) bool // something has happened in the lane of a client or of the damage
 	done     func(client int) bool    // a client has finished or crashed, does not believe that it has the lock, and has no part in what breaks at the cursor
 	believes func(client int) bool    // a client believes that it has the lock
@@ -118,14 +118,14 @@ type stage struct {
 	records  bool                     // it is asked which of several servers' records there are, or has just been answered: each has its row, as what is asked about
 }
 
-func stageAt(r *timeline.Timeline, pos int) stage {
+func extentAt(r *timeline.Timeline, pos int) extent {
 	proving, over := proving(r, pos), r.Ended(pos)
 	if over { // nobody believes anything any more: who took part in what broke keeps what it believed, which is what the picture is for
 		for _, b := range failures(r.Breaches) {
 			proving = append(proving, r.Parties(b)...)
 		}
 	}
-	return stage{
+	return extent{
 		started: func(l timeline.Lane) bool {
 			switch l.Kind {
 			case timeline.Store:
@@ -202,7 +202,7 @@ func airy(saving int) int {
 // need: only tall windows have empty rows.
 const airless = 3
 
-func planLanes(r *timeline.Timeline, at stage, rows int, spare func(saving int) int) []Lane {
+func planLanes(r *timeline.Timeline, at extent, rows int, spare func(saving int) int) []Lane {
 	var lanes []Lane
 	for saving := savesNothing; saving <= savesProbe; saving++ {
 		lanes = lanesFor(r, at, saving)
@@ -232,7 +232,7 @@ func planLanes(r *timeline.Timeline, at stage, rows int, spare func(saving int) 
 }
 
 // rank orders clients where some have no row: those first without whom the picture says least.
-func (s *stage) rank(client int, part []int) int {
+func (s *extent) rank(client int, part []int) int {
 	rank := 0
 	if !slices.Contains(part, client) {
 		rank += 4
@@ -249,38 +249,38 @@ func (s *stage) rank(client int, part []int) int {
 // LeastRows is how many rows a diagram needs, the axis included, in which every client has one
 // row for what it does and one for what it thinks.
 func LeastRows(r *timeline.Timeline, pos int) int {
-	return AxisRows + len(lanesFor(r, stageAt(r, pos), savesVotes))
+	return AxisRows + len(lanesFor(r, extentAt(r, pos), savesVotes))
 }
 
 // StoreRows is how many rows a diagram needs that has also the row of the resource, and one only for clients that have finished; and one for each node
 // whose record is asked about. At the end of a run the row of the resource yields to what clients believed, unless it has refused somebody.
 func StoreRows(r *timeline.Timeline, pos int) int {
-	at := stageAt(r, pos)
+	at := extentAt(r, pos)
 	return AxisRows + len(lanesFor(r, at, draw.Either(at.over && !at.records, savesStore, savesDone)))
 }
 
 // AllRows is how many rows a diagram needs, the axis included, that has those of idle clients and of damage that is still to come, too.
 func AllRows(r *timeline.Timeline, pos int) int {
-	return AxisRows + len(lanesFor(r, stageAt(r, pos), savesNodes))
+	return AxisRows + len(lanesFor(r, extentAt(r, pos), savesNodes))
 }
 
 // WholeRows is how many rows a diagram needs that has all rows with something to show.
 func WholeRows(r *timeline.Timeline, pos int) int {
-	return AxisRows + len(lanesFor(r, stageAt(r, pos), savesIdle))
+	return AxisRows + len(lanesFor(r, extentAt(r, pos), savesIdle))
 }
 
 // BelievingRows is how many rows a diagram needs, the axis included, that has what every client does, and what those think who
 // believe that they have the lock.
 func BelievingRows(r *timeline.Timeline, pos int) int {
-	return AxisRows + len(lanesFor(r, stageAt(r, pos), savesClients))
+	return AxisRows + len(lanesFor(r, extentAt(r, pos), savesClients))
 }
 
 // FewestRows is how many rows a diagram needs, the axis included, in which no client is left out.
 func FewestRows(r *timeline.Timeline, pos int) int {
-	return AxisRows + len(lanesFor(r, stageAt(r, pos), savesBeliefs))
+	return AxisRows + len(lanesFor(r, extentAt(r, pos), savesBeliefs))
 }
 
-func lanesFor(r *timeline.Timeline, at stage, saving int) []Lane {
+func lanesFor(r *timeline.Timeline, at extent, saving int) []Lane {
 	var lanes []Lane
 	add := func(l Lane) { lanes = append(lanes, l) }
 	air := func() {
@@ -311,12 +311,12 @@ func lanesFor(r *timeline.Timeline, at stage, saving int) []Lane {
 }
 
 // inOneRow reports whether a way of saving rows gives a client's activity and belief one row.
-func inOneRow(r *timeline.Timeline, l timeline.Lane, at stage, saving int) bool {
+func inOneRow(r *timeline.Timeline, l timeline.Lane, at extent, saving int) bool {
 	return saving >= savesBeliefs || saving >= savesClients && !at.believes(l.Index) || saving >= savesIdle && r.Clients[l.Index] == trace.Probe || saving >= savesDone && at.done(l.Index)
 }
 
 // leavesOut reports whether a way of saving rows gives up a lane.
-func leavesOut(r *timeline.Timeline, l timeline.Lane, at stage, saving int) bool {
+func leavesOut(r *timeline.Timeline, l timeline.Lane, at extent, saving int) bool {
 	switch together := len(r.Nodes) > 1 && saving >= savesRecords(r, at); l.Kind {
 	case timeline.Deeds, timeline.Belief:
 		idle := !at.started(l)
@@ -342,7 +342,7 @@ const fewCopies = 3
 
 // savesRecords is the way of saving rows from which on the servers share one. Of several masters the majority counts; of a master and a
 // replica that takes over from it, that the one has a record which the other lacks.
-func savesRecords(r *timeline.Timeline, at stage) int {
+func savesRecords(r *timeline.Timeline, at extent) int {
 	if at.records {
 		return savesStore
 	}
@@ -399,7 +399,7 @@ type Missing struct {
 // row with another, nor in one that names what it stands for. A row that a client has for what it does and what it thinks lacks
 // that it believes where it does something else than run.
 func Missed(r *timeline.Timeline, pos int, lanes []Lane) (out Missing) {
-	at := stageAt(r, pos)
+	at := extentAt(r, pos)
 	shown := func(l timeline.Lane) bool {
 		return slices.ContainsFunc(lanes, func(o Lane) bool { return o.shows(r, l) })
 	}
@@ -421,7 +421,7 @@ func Missed(r *timeline.Timeline, pos int, lanes []Lane) (out Missing) {
 
 // Idle counts the rows that have nothing to show up to a position and are not among the lanes. The probe has none until it acts.
 func Idle(r *timeline.Timeline, pos int, lanes []Lane) (n int) {
-	at := stageAt(r, pos)
+	at := extentAt(r, pos)
 	for _, l := range r.Lanes() {
 		switch l.Kind {
 		case timeline.Deeds, timeline.Belief:
