@@ -1,5 +1,5 @@
 // Package agree plays random schedules in both interpreters, the search and the engine, and fails
-// where they differ: in the violations that they find, or in what clients and servers are in after
+// where they differ: in the violations that they find, or in the states of clients and servers after
 // any choice.
 package agree
 

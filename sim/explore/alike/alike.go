@@ -55,7 +55,7 @@ func alikeBut(x, y string, of func(n, m int64) bool) bool {
 }
 
 // integers finds integers in a text. A sign belongs to the first alone: further on it parts a
-// number from what is before it.
+// number from the text before it.
 var integers = regexp.MustCompile(`^-?[0-9]+|[0-9]+`)
 
 // Follows reports whether a number has grown or shrunk with a reading, be it in seconds,

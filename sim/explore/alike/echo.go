@@ -27,7 +27,7 @@ func (e *Echoes) Sent(one, two []string) {
 	}
 }
 
-// In returns a text with what was sent after the other reading in place of what was sent after the one.
+// In returns a text with the parts sent after the other reading in place of those sent after the one.
 func (e *Echoes) In(text string) string {
 	if len(e.pairs) == 0 {
 		return text

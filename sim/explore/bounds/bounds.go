@@ -42,8 +42,8 @@ type Bounds struct {
 	Remembers bool
 	// WholeSleeps: a lock's sleeps last until the next whole millisecond, as by a timer with
 	// that resolution. A search sets it by itself as soon as the lock sleeps for a fraction
-	// of one. No schedule is wrong for it, because a sleep may always end late; but what
-	// depends on the order of two instants within one millisecond is not found.
+	// of one. No schedule is wrong for it, because a sleep may always end late; but a violation
+	// that depends on the order of two instants within one millisecond is not found.
 	WholeSleeps bool
 
 	// ClockGoesOn: a client's monotonic clock goes on from one cycle to the next, so that a lock

@@ -30,12 +30,12 @@ func (b *Bounds) Outside(made []fault.Fault) string {
 	return strings.Join(append(parts, insistent), ", ")
 }
 
-// partly lists what no schedule of any search has of kinds of fault that it makes in another form: a request that
+// partly lists the forms that no schedule of any search has, of faults that it makes in another form: a request that
 // is held up arrives by the schedule's end, a reply comes late only if its client is paused, and a server that has
 // gone down is back at once.
 var partly = []string{"requests that never arrive", "late replies without a pause of their client", "servers that stay down"}
 
-// ofReplicas lists what no schedule has of the faults of replicas, if there are any: one that has fallen behind stays
+// ofReplicas lists the faults of replicas that no schedule has, if there are any: a replica that has fallen behind stays
 // so, and a failover takes all clients along.
 func (b *Bounds) ofReplicas() []string {
 	lags := "replicas that catch up again"

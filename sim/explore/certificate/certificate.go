@@ -62,7 +62,7 @@ type MoveKind uint8
 // The kinds of move. Their numbers are part of the format.
 const (
 	Steps      MoveKind = iota // the client performs its next operation
-	LosesReply                 // it does, and the reply to what it sends is lost
+	LosesReply                 // it does, and the reply to its command is lost
 	Crashes                    // its process ends, and another takes its place
 	Ticks                      // time passes to the next multiple of the grid
 	moveKinds
@@ -91,8 +91,8 @@ func digestOf(text []byte) (d Digest) {
 	return d
 }
 
-// Needs are the spans on which the code of clients still depends, by the digest of what a
-// client has seen since its cycle began: see [localText]. Of a client that is not in it,
+// Needs are the spans on which the code of clients still depends, by the digest of a
+// client's past since its cycle began: see [run.localKey]. Of a client that is not in it,
 // nothing depends on such a span any more. The check proves that.
 type Needs map[Digest]Need
 
@@ -119,7 +119,7 @@ func NeedOf(reading, sending bool) (n Need) {
 // Resolve finds a strategy by its name.
 type Resolve func(name string) (strategies.Strategy, error)
 
-// setup is what a header asks for, in the terms of the engine.
+// setup is a header in the terms of the engine.
 type setup struct {
 	*Header
 	cfg   sim.Config
@@ -134,7 +134,7 @@ const (
 	maxSteps = 10_000
 )
 
-// setup reads the header. It fails if that claims what a check can't prove.
+// setup reads the header. It fails if a check can't prove its claim.
 func (h *Header) setup(resolve Resolve) (*setup, error) {
 	schedule, err := sim.ParseSchedule(h.Config, resolve)
 	if err != nil {

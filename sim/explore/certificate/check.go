@@ -32,7 +32,7 @@ type Report struct {
 	Situations int        // in the certificate
 	Checked    int        // of them, from which every move was made
 	Moves      int        // that were made
-	// Blocked is the longest time for which what a client has left behind keeps the others out
+	// Blocked is the longest time for which a client's leftovers keep the others out
 	// (BD), over the situations that were checked in which all clients are between two cycles.
 	// It is known only where PD is claimed.
 	Blocked time.Duration
@@ -57,8 +57,8 @@ func (r *Refuted) Error() string {
 }
 
 // Check checks a certificate: that the situation in which every schedule begins is in it, that
-// every move from each of its situations leads to one of them, that none violates what
-// it claims, and that random schedules don't either. It fails with [Refuted] if that isn't so.
+// every move from each of its situations leads to one of them, that none violates its
+// claim, and that random schedules don't either. It fails with [Refuted] if that isn't so.
 func Check(ctx context.Context, c *Certificate, opt Options) (*Report, error) {
 	s, err := c.setup(opt.Resolve)
 	if err != nil {
@@ -212,13 +212,13 @@ type task struct {
 
 	next  atomic.Int64
 	stop  atomic.Bool
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	done  int
 	least int // of the rows that have failed
 	err   error
 }
 
-// work does what is left of the task.
+// work does the remaining rows of the task.
 func (t *task) work(ctx context.Context, r *run) {
 	for ctx.Err() == nil && !t.stop.Load() {
 		n := int(t.next.Add(1)) - 1

@@ -18,14 +18,14 @@
 // # Moves
 //
 // A client performs its next operation; it does, and the reply is lost; its process ends and
-// another takes its place; or time passes to the next multiple of a grid, whoever could have
-// acted. The check asks the engine which of them are possible.
+// another takes its place; or time passes to the next multiple of a grid, even if a client could
+// have acted. The check asks the engine which of them are possible.
 //
 // # Situations
 //
-// A situation is a text. It has, for each client: what its code has seen since its cycle began,
-// and what its lock's fields kept from earlier ones; its threads' next operations, and for how
-// long they wait; its phase and its lease; and what is on its connections. For each server it
+// A situation is a text. It has, for each client: the results that its code has seen since its cycle
+// began, and the contents of its lock's fields from earlier ones; its threads' next operations, and for how
+// long they wait; its phase and its lease; and its connections. For each server it
 // has the keys, with values, remaining lives and owners, and the scripts cached. Spans count
 // from the situation's own instant in units of the grid; tokens have names by the order in
 // which they occur; a lease ends at the first multiple of the grid from its deadline on.
@@ -34,7 +34,7 @@
 // # What is trusted
 //
 // That runs with equal texts go on alike, up to the names of tokens and the instant: client
-// code is a function of what it has seen (a lock that keeps something in variables of closures
+// code is a function of the results it has seen (a lock that keeps something in variables of closures
 // isn't), compares tokens for nothing but equality, and does at spans beyond Header.Far as it
 // does at Far. The check tries that: it comes to each situation several times, by other processes
 // and at another time, after a detour at random; it waits for long where waiting changes nothing;
@@ -53,6 +53,6 @@
 //	    byte      the client's place
 //	    16 bytes  the digest of its text
 //	number of needs, then for each:
-//	    16 bytes  the digest of what a client has seen
+//	    16 bytes  the digest of a client's past
 //	    byte      a Need
 package certificate

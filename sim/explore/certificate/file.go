@@ -56,7 +56,7 @@ func (c *Certificate) Write(w io.Writer) error {
 func Begins(text string) bool { return strings.HasPrefix(text, formatName) }
 
 // Read reads a certificate. It fails if that isn't one, is of another version of the format,
-// or isn't as [Certificate.Write] writes it: what is checked is all that the file says.
+// or isn't as [Certificate.Write] writes it: a check covers all that the file says.
 func Read(from io.Reader) (*Certificate, error) {
 	in := bufio.NewReaderSize(from, maxHeader)
 	first, err := in.ReadSlice('\n')

@@ -11,8 +11,8 @@ import (
 )
 
 // Make makes a certificate of situations of which only the parents and the moves are set. It
-// has the engine write each down. needs returns what the code of the client at a place of a
-// row still depends on. It fails if a row can't be reached in the engine, or written down.
+// has the engine write each down. needs returns the spans on which the code of the client at a place
+// of a row still depends. Make fails if a row can't be reached in the engine, or written down.
 func Make(ctx context.Context, h Header, rows []Row, needs func(row, place int) Need, opt Options) (*Certificate, error) {
 	s, err := h.setup(opt.Resolve)
 	if err != nil {

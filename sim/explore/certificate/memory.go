@@ -19,7 +19,7 @@ import (
 
 // appendMemory appends all that a lock keeps in its own fields, pointers followed. Connections
 // and values of the simulator don't count, but for which of them it is, and variables that
-// closures capture can't be seen; neither can what is in a channel, or behind an unsafe pointer.
+// closures capture can't be seen; neither can values in a channel, or behind an unsafe pointer.
 // The search has a function of its own for this, which is not shared on purpose.
 func appendMemory(to []byte, lock strategies.Lock) []byte {
 	m := memory{text: to, seen: map[variable]int{}}
@@ -84,7 +84,7 @@ func (m *memory) reference(v reflect.Value) {
 		m.value(v.Elem())
 	case reflect.Slice:
 		m.text = strconv.AppendInt(m.text, int64(v.Len()), 10)
-		m.elements(v.Slice(0, v.Cap())) // a lock can reach what lies beyond the length
+		m.elements(v.Slice(0, v.Cap())) // a lock can reach the elements beyond the length
 	case reflect.Map:
 		if !m.again(v.Pointer(), v.Type()) {
 			m.pairs(v)

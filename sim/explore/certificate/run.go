@@ -14,7 +14,7 @@ import (
 	"lockstep/sim/trace"
 )
 
-// run is a run of the engine, with what its clients have seen since their cycles began.
+// run is a run of the engine, with its clients' pasts since their cycles began.
 type run struct {
 	*setup
 	w      *sim.World
@@ -29,9 +29,9 @@ type run struct {
 	text, raw, part []byte // buffers
 }
 
-// local is what a client has seen since its cycle began.
+// local is a client's past since its cycle began.
 type local struct {
-	seen  []byte          // what its lock remembers of earlier cycles, and the results of its operations
+	seen  []byte          // its lock's memory of earlier cycles, and the results of its operations
 	conns []*process.Conn // in the order in which it first used them in the cycle
 	read  bool            // it has read its monotonic clock
 	since time.Duration   // since it first did; no longer than Far after the last time
@@ -269,7 +269,7 @@ func (r *run) rests() bool {
 	})
 }
 
-// appendReply appends what a client has read: a reply without the lengths of its words, as
+// appendReply appends a reply that a client has read, without the lengths of its words, as
 // these depend on the names of tokens.
 func appendReply(to []byte, op *process.Op) []byte {
 	if op.Err != nil {

@@ -42,8 +42,8 @@ func (r *run) digest() (Digest, error) {
 	return digestOf(text), err
 }
 
-// appendClient appends the part of a client: what it has seen, what the rules know of it, its
-// threads, and what is on its connections.
+// appendClient appends the part of a client: its past, its state under the rules, its
+// threads, and its connections.
 func (r *run) appendClient(b []byte, who int) []byte {
 	l, st := &r.locals[who], &r.w.State().Clients[who]
 	need := r.need(who)
@@ -125,7 +125,7 @@ func appendOperation(b []byte, l *local, op *process.Op) []byte {
 	return b
 }
 
-// appendConn appends what is on a connection, if that differs from a new one. The connections
+// appendConn appends the state of a connection, if that differs from a new one's. The connections
 // that a client has used in its cycle have numbers.
 func (r *run) appendConn(b []byte, l *local, c *sim.ConnSurvey, need Need) []byte {
 	if c.UnderWay > 0 && !c.Torn || c.Begun || c.Ended || c.Unanswered {
@@ -179,7 +179,7 @@ func (r *run) appendSpan(b []byte, d time.Duration) []byte {
 	return strconv.AppendInt(b, int64(d/r.unit), 10)
 }
 
-// localKey is the digest of what a client has seen since its cycle began, by which [Needs] go.
+// localKey is the digest of a client's past since its cycle began, the key of [Needs].
 func (r *run) localKey(who int) Digest {
 	r.part = appendRenamed(r.part[:0], r.locals[who].seen)
 	return digestOf(r.part)
@@ -201,7 +201,7 @@ func (r *run) need(who int) Need {
 // [process.Client].
 func appendRenamed(to, text []byte) []byte {
 	var known [][]byte
-	from := 0 // what is before that is in to
+	from := 0 // the text before that is in to
 	for dash := 0; ; dash++ {
 		next := bytes.IndexByte(text[dash:], '-') // of which a text has few
 		if next < 0 {

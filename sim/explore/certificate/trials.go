@@ -12,7 +12,7 @@ import (
 )
 
 // A check tries random schedules of the claim, besides making every move from every situation:
-// those try what situations take for granted. In some, time passes by any number of
+// those try the assumptions of situations. In some, time passes by any number of
 // milliseconds, and records live for as long as Redis lets them: that multiples of the grid
 // suffice as instants, and that longer spans than Far are alike. In others time passes as in
 // the certificate, and a process lives through many cycles: that its code keeps nothing of them
@@ -24,7 +24,7 @@ const (
 	longMoves  = 600
 )
 
-// try plays random schedule n of the claim, and fails with [Refuted] if it violates what is claimed, or leads
+// try plays random schedule n of the claim, and fails with [Refuted] if it violates the claim, or leads
 // to a situation that the certificate doesn't have.
 func (k *checker) try(r *run, n int) error {
 	rng := rand.New(rand.NewPCG(uint64(n), 17))
@@ -121,7 +121,7 @@ func (r *run) someTime(rng *rand.Rand) time.Duration {
 }
 
 // linger stays in a situation that waiting doesn't change, for up to a thousand steps of the grid.
-// Whatever is done then must come to the same as without, which is next. It returns the reason for
+// Each move must then lead to the same situation as without, which is in next. It returns the reason for
 // which that refutes the certificate, or "".
 func (k *checker) linger(r *run, row int, path []Move, moves []Move, next []Digest) (why string) {
 	rng := rand.New(rand.NewPCG(uint64(row), 19))

@@ -1,4 +1,4 @@
-// Package counts has what a search counts besides its states: near misses, and whether anything happened at all.
+// Package counts has the counts of a search besides its states: near misses, and whether anything happened at all.
 package counts
 
 import "lockstep/sim/explore/bounds"
@@ -12,7 +12,7 @@ type Stats struct {
 	Used     [bounds.FaultKinds]bool
 }
 
-// Near counts what kept a lock from breaking, over all transitions.
+// Near counts the events that kept a lock from breaking, over all transitions.
 type Near struct {
 	Refused  int64 // acquisitions that were refused
 	Compared int64 // comparisons in a release that found another's token, or none
@@ -20,7 +20,7 @@ type Near struct {
 	Fenced   int64 // accesses that the resource refused
 }
 
-// Since counts what has been counted since an earlier time as often as times says.
+// Since multiplies the counts since an earlier time by times.
 func (n *Near) Since(before Near, times int) {
 	more := int64(times - 1)
 	n.Refused += more * (n.Refused - before.Refused)
@@ -29,7 +29,7 @@ func (n *Near) Since(before Near, times int) {
 	n.Fenced += more * (n.Fenced - before.Fenced)
 }
 
-// Add adds what another worker has counted.
+// Add adds another worker's counts.
 func (st *Stats) Add(o *Stats) {
 	st.Refused += o.Refused
 	st.NotHeld += o.NotHeld

@@ -41,7 +41,7 @@ type Dir struct {
 	set      *Set      // that is open; nil if none is
 }
 
-// manifest is what is written at the end of each level. Everything that a search needs in order
+// manifest is written at the end of each level. Everything that a search needs in order
 // to go on is in it, or in files that it names.
 type manifest struct {
 	Format   string
@@ -124,10 +124,10 @@ func own(name string) bool {
 // Left reports whether another process has left a search there that was cut off, to be resumed.
 func (d *Dir) Left() bool { return d.left }
 
-// Round reads what was said when the round began that was left.
+// Round reads the value that Begin was given for the round that was left.
 func (d *Dir) Round(into any) error { return json.Unmarshal(d.manifest.Round, into) }
 
-// Level reads what was said at the end of the last level of the search that was left.
+// Level reads the value given at the end of the last level of the search that was left.
 func (d *Dir) Level(into any) error { return json.Unmarshal(d.manifest.Level, into) }
 
 // commit has the directory say that a level has ended. When it returns, that is on disk; if it
@@ -183,8 +183,8 @@ func (d *Dir) Remove() error {
 	return err
 }
 
-// Close closes the set, and lets other processes have the directory. What was searched up to
-// the end of the last level can be resumed.
+// Close closes the set, and lets other processes have the directory. The search can be resumed
+// from the end of its last level.
 func (d *Dir) Close() error { return errors.Join(d.CloseSet(), d.guard.Close()) }
 
 // CloseSet closes the set's files, and gives up its memory. The directory stays open.
@@ -195,8 +195,8 @@ func (d *Dir) CloseSet() (err error) {
 	return err
 }
 
-// Program returns a digest of the program that runs. Only the same build reads what a program
-// has written: another may know other states, or pack them otherwise.
+// Program returns a digest of the program that runs. Only the same build reads a program's
+// files: another may know other states, or pack them otherwise.
 func Program() (digest string, err error) {
 	path, err := os.Executable()
 	if err != nil {

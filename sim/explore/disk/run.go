@@ -104,7 +104,7 @@ func (w *writer) part(n int) *partWriter {
 }
 
 // add adds a state: the number of its first columns that are as in the state before, by how much
-// the next is greater, and what the others are. A small difference has its place in the first
+// the next is greater, and the values of the others. A small difference has its place in the first
 // byte.
 func (p *partWriter) add(state []uint32) error {
 	width := len(state)
@@ -218,7 +218,7 @@ func (r *run) readIndex() error {
 	if crc32.Checksum(buf, castagnoli) != binary.LittleEndian.Uint32(trailer[8:]) {
 		return damaged(r.name, at)
 	}
-	number := func() (n uint64) { // the checksum says that they are what was written
+	number := func() (n uint64) { // the checksum says that they are as they were written
 		n, size := binary.Uvarint(buf)
 		buf = buf[size:]
 		return n

@@ -37,8 +37,8 @@ type Set struct {
 	places   [][]place             // for each worker to sort with
 }
 
-// Begin begins a search, or a round of one, at a first state; what the directory has of
-// another round is removed. round is for [Dir.Round] in another process, level for [Dir.Level],
+// Begin begins a search, or a round of one, at a first state; the directory's files of
+// another round are removed. round is for [Dir.Round] in another process, level for [Dir.Level],
 // and known for Resume.
 func (d *Dir) Begin(round, level any, known []byte, tables Tables, first []uint32, limits Limits) (*Set, error) {
 	err := d.CloseSet()
@@ -60,8 +60,8 @@ func (d *Dir) Begin(round, level any, known []byte, tables Tables, first []uint3
 	return s, err
 }
 
-// Resume goes on with the search that was left, at the end of its last level. recall gets what
-// was known when the round began, and returns the tables, to which the entries are then given
+// Resume goes on with the search that was left, at the end of its last level. recall gets the bytes
+// that Begin was given as known, and returns the tables, which are then given the entries
 // that they had.
 func (d *Dir) Resume(recall func(known []byte) (Tables, error), width int, limits Limits) (*Set, error) {
 	d.left = false
@@ -207,7 +207,7 @@ func (s *Set) advance(level any) error {
 	}
 	against := known
 	if s.whole {
-		against = nil // what is new in memory is new
+		against = nil // a state that is new in memory is new
 	}
 	next, err := s.write(s.spilled, against)
 	if err != nil {

@@ -10,18 +10,18 @@ import (
 	"lockstep/sim/explore/intern"
 )
 
-// Tables are what the ids of packed states stand for. Their entries are appended to a file at
+// Tables have the values for the ids of packed states. Their entries are appended to a file at
 // the end of each level, and read again by a process that goes on.
 type Tables struct {
 	Kept []intern.Kept // those before others that refer to them
-	// Note returns what has changed otherwise, and Recall takes it in, in another process, after
+	// Note returns all other changes, and Recall takes them in, in another process, after
 	// all entries that there were then.
 	Note   func() []byte
 	Recall func(note []byte) error
 }
 
-// journal is the file to which tables are appended. It consists of blocks: one with what is known
-// when the round begins, and one for each level.
+// journal is the file to which tables are appended. It consists of blocks: one with the bytes that
+// Begin was given as known, and one for each level.
 type journal struct {
 	tables  Tables
 	file    *os.File
@@ -41,8 +41,8 @@ func beginJournal(path string, t Tables, known []byte) (*journal, error) {
 	return j, j.block(known)
 }
 
-// append writes what the tables have more than when it was called last. It is on disk when
-// append returns.
+// append writes the entries that the tables have gained since it was called last. They are on
+// disk when append returns.
 func (j *journal) append() error {
 	var buf []byte
 	now := make([]int, len(j.written))
@@ -71,8 +71,8 @@ func (j *journal) block(data []byte) error {
 	return nil
 }
 
-// resumeJournal gives tables the entries of a file, of which so many bytes count: what comes
-// after them was written by a process that didn't come to the end of its level.
+// resumeJournal gives tables the entries of a file, of which so many bytes count: the bytes
+// after them were written by a process that didn't come to the end of its level.
 func resumeJournal(path string, recall func(known []byte) (Tables, error), size int64) (j *journal, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0) //nolint:gosec // a file of the search's own
 	if err != nil {

@@ -22,13 +22,13 @@ func (d *Driver) StandsLike(other *Driver) bool {
 	return true
 }
 
-// alike reports whether two operations differ in nothing but what they send.
+// alike reports whether two operations differ in nothing but their Args and Fence.
 func alike(p, q Operation) bool {
 	return p.Over == q.Over && (p.Over || p.Kind == q.Kind && p.Wall == q.Wall && p.Mark == q.Mark && p.Conn == q.Conn && p.Sleep == q.Sleep && p.Wait == q.Wait && p.Below == q.Below)
 }
 
 // SendsOtherwise returns the thread of a client that is about to send something else than that of another,
-// and what it sends, or -1. A command of another name is another decision, and no difference in what is sent.
+// and the command or fencing token, or -1. A command of another name is another decision, and no difference in arguments.
 func (d *Driver) SendsOtherwise(other *Driver) (thread int, what string) {
 	for i := range min(d.Threads(), other.Threads()) {
 		p, q := d.Operation(i), other.Operation(i)

@@ -199,7 +199,7 @@ func (d *Driver) Subscriptions() (conns uint16) {
 	return conns
 }
 
-// Open names what the client has open on a connection, given what its lock keeps, that lasts from one cycle to the next; or
+// Open names the subscription or connection that the client has open from one cycle to the next, given its lock's fields; or
 // nothing.
 func (d *Driver) Open(kept *Fields) string {
 	switch {

@@ -23,7 +23,7 @@ import (
 // code can compare pointers. Connections and the simulator's own values, such as clocks, don't
 // count, but for which of them it is; of a function its code does, and not the variables that it
 // has captured.
-// It fails with [Unseen] if a field holds what can't be looked into.
+// It fails with [Unseen] if a field holds a value that can't be looked into.
 func (d *Driver) Fingerprint() (f Fields, err error) {
 	g := digest{seen: map[place]uint64{}, texts: &f.Texts, outline: new([]byte), unseen: &err}
 	g.value(reflect.ValueOf(d.client.Lock()))
@@ -31,12 +31,12 @@ func (d *Driver) Fingerprint() (f Fields, err error) {
 	return f, err
 }
 
-// Fields is what the client's lock keeps in its own fields.
+// Fields describes the contents of the client's lock's own fields.
 type Fields struct {
 	Digest uint64
 	Texts  []string
-	// Outline has what may tell in which state of a few the lock is: its integers, what is true, nil or empty,
-	// how much is in slices and maps, and texts without digits. The content of maps, fractions, other texts and
+	// Outline has the values that may tell in which state of a few the lock is: its integers, whether a value is true, nil or
+	// empty, the lengths of slices and maps, and texts without digits. The content of maps, fractions, other texts and
 	// bytes are left out.
 	Outline string
 	// Captures: there is a function that has variables from around it, or a receiver, which may remember things.
@@ -57,7 +57,7 @@ func (u *Unseen) Error() string { return fmt.Sprintf("the field %s (%s)", u.Fiel
 // digest is a digest of values that are walked through with all that they refer to.
 type digest struct {
 	sum     uint64
-	seen    map[place]uint64 // what the walk has come to so far, numbered in that order
+	seen    map[place]uint64 // the places that the walk has come to so far, numbered in that order
 	texts   *[]string
 	outline *[]byte  // nil in a map, whose entries come in no order of their own
 	path    []string // of fields
@@ -260,7 +260,7 @@ func (d *digest) hooks(base reflect.Value) {
 	d.value(reflect.NewAt(to, state.Elem().FieldByName("v").UnsafePointer()).Elem().FieldByName("slice"))
 }
 
-// options digests those of a client, which code can change: what is a number, a text or true.
+// options digests those of a client, which code can change: numbers, texts and booleans.
 func (d *digest) options(of reflect.Value) {
 	if of.IsNil() {
 		return

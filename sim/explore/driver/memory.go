@@ -1,9 +1,9 @@
 package driver
 
-// Memory is what clients may know of earlier cycles.
+// Memory says what clients may know of earlier cycles.
 type Memory struct {
 	Closures bool // variables that a closure has captured, besides the lock's own fields and its draws
-	// Readings: what a clock has shown. A client's monotonic clock goes on from one cycle to
+	// Readings: times read from a clock. A client's monotonic clock goes on from one cycle to
 	// the next, then, while otherwise it makes a leap, and readings count from the cycle's first.
 	Readings bool
 	// Uncounted: the cycles have no number. Each call of Acquire draws its tokens from
