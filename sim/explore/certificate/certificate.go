@@ -224,7 +224,7 @@ func (s *setup) plain() error {
 	return nil
 }
 
-// record fails if the rules would go by another key than that of the lock's record.
+// record fails if the rules would use another key than that of the lock's record.
 func (s *setup) record() (err error) {
 	w, err := sim.New(s.cfg)
 	if err != nil {

@@ -31,7 +31,7 @@ func (d *Driver) Fingerprint() (f Fields, err error) {
 	return f, err
 }
 
-// Fields describes the contents of the client's lock's own fields.
+// Fields describes the contents of a lock's own fields.
 type Fields struct {
 	Digest uint64
 	Texts  []string

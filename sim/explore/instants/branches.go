@@ -14,7 +14,7 @@ import (
 // Branch adds the thresholds that a search without bounds can have, which are those of readings
 // that have only the cycle's first before them, and notes whether there are others. Where a record that
 // was given a TTL is given a TTL once more, it lives longer unless it is at the same instant. That is no
-// threshold there: what it changes is the same, as no time has passed.
+// threshold there: the record's life is the same, as no time has passed.
 func (in *Set) Branch(t *behaviour.Thresholds, ttl int32) {
 	for _, r := range t.Mono {
 		switch r.Nth {
@@ -32,8 +32,8 @@ func (in *Set) Branch(t *behaviour.Thresholds, ttl int32) {
 }
 
 // Multiples fails if client code tells spans apart in a way that multiples of a grid don't stand for:
-// in any, if its clock goes on from one cycle to the next; or in exact ones, in which a clock shows
-// what it shows.
+// in any, if its clock goes on from one cycle to the next; or in exact ones, in which a clock's
+// readings are exact.
 func (in *Set) Multiples(k *behaviour.Clients, goesOn, exact bool) error {
 	const bound = ": a search of it needs a bound on cycles"
 	switch {

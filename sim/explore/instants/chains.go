@@ -18,7 +18,7 @@ type chain struct {
 }
 
 // Chains lists for how long clients have waited in all, in the histories reached, since they asked for the
-// lock: they have waited, or waited for what didn't come, for a reply as long as their patience lasts. A
+// lock: they have waited, or waited in vain, for a reply as long as their patience lasts. A
 // client that asks so long before an instant comes to it without a pause. Of those that other
 // time has delayed no more is said, as a pause may end at the instant itself.
 func Chains(k *behaviour.Clients, reached []uint32, patience int32) (spans []int32) {
@@ -59,7 +59,7 @@ func chainOf(k *behaviour.Clients, patience int32, known map[uint32]chain, id ui
 	return c
 }
 
-// follow adds what a client did between two histories.
+// follow adds the client's step from one history to the next.
 func (c *chain) follow(k *behaviour.Clients, patience int32, was, is *behaviour.History) {
 	came := is.Came()
 	t := came.Thread
@@ -123,13 +123,13 @@ func (in *Set) toBegin(read int32) (next int32) {
 // links is how many lives of keys may follow one another in a chain that has instants of its own.
 const links = 2
 
-// Link adds the instants at which a key must be given its life for this to come, after what clients wait, to a life of
+// Link adds the instants at which a key must be given its life for this to come, after clients' waits, to a life of
 // another at which code changes its mind, or to its end, be that by one more key or not: the first has come to such a life
 // itself by then, or is gone. Of instants that are less than twins apart one will do, as each key has those at which it comes to
 // its own lives. If there are more than a search takes on, it leaves out those of further keys.
 func (in *Set) Link(lives, waits []int32) {
 	longest := slices.Max(append(lives, 0))
-	ends := append([]int32{0}, in.Lasting...) // what is left of a life where one ends in a chain
+	ends := append([]int32{0}, in.Lasting...) // the rest of a life where one ends in a chain
 	last := slices.Concat(ends, waits)
 	for _, left := range in.Lasting {
 		for _, w := range waits {

@@ -211,7 +211,7 @@ func (in *Set) Falls(t *behaviour.Thresholds, ttl int32) (date bool) {
 	return false
 }
 
-// told adds ages for those thresholds that aren't explained by what is known of their readings: those
+// told adds ages for those thresholds that no known age of their readings explains: those
 // that explain most of them. An age may seem to explain one if another reading was made then.
 func (in *Set) told(list []behaviour.Told) {
 	for len(in.Stamps)+len(in.Seconds) <= MaxInstants {
@@ -248,7 +248,7 @@ func (in *Set) explains(v int64, read []int64) bool {
 }
 
 // first returns the age of the first reading at a threshold, or 0 if there is none or it is too long ago.
-// What was read before the start, by a clock that had jumped back, isn't the first.
+// A reading from before the start, by a clock that had jumped back, isn't the first.
 func (in *Set) first(v int64, read []int64) int32 {
 	start, _ := slices.BinarySearch(read, 0)
 	for _, r := range slices.Concat(read[start:], read[:start]) {
@@ -342,7 +342,7 @@ func (in *Set) Near(since int32) (list []int32) {
 	return list
 }
 
-// Shown returns what a monotonic clock shows, given the last reading: it stands still at the longest. But not
+// Shown returns a monotonic clock's reading, given the last one: it stands still at the longest. But not
 // where true time is read: that goes on, and beside it a clock that stood still would seem slow.
 func (in *Set) Shown(now int64, read int32, timed bool) int64 {
 	if timed {
@@ -512,7 +512,7 @@ func (in *Set) nextStamp(next, ago int32, now, ahead int64) int32 {
 	}
 	most := int64(in.Jumps.Most)
 	for jumped := max(-most, ahead-most); jumped <= min(most, ahead+most); jumped++ { // that clock, in all
-		began := (now - int64(ago) + jumped*by) % behaviour.Second // what has passed of the second that was read
+		began := (now - int64(ago) + jumped*by) % behaviour.Second // the fraction of the second that was read
 		if began < 0 {
 			began += behaviour.Second
 		}

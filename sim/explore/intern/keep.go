@@ -14,7 +14,7 @@ type Kept interface {
 	Len() int
 	// Append appends the entry with an id, in a form that says where it ends.
 	Append(to []byte, id int) []byte
-	// Restore reads the entry with an id, and returns what comes after it. The ids before it
+	// Restore reads the entry with an id, and returns the bytes after it. The ids before it
 	// must have been restored. It fails if the table has another entry with this id already,
 	// or this entry with another id.
 	Restore(from []byte, id int) (rest []byte, err error)
@@ -114,7 +114,7 @@ func appendValue(to []byte, v reflect.Value) []byte {
 // errShort is the error of bytes that end within a value.
 var errShort = errors.New("a value is cut off")
 
-// Read is the inverse of Append, and returns what comes after the value. It fails if the bytes
+// Read is the inverse of Append, and returns the bytes after the value. It fails if the bytes
 // end before that.
 func Read(from []byte, value any) (rest []byte, err error) {
 	r := &reader{from: from}

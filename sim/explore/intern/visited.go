@@ -47,7 +47,7 @@ func NewVisited(width int) *Visited {
 
 // digest spreads states over shards, by the bits from the 32nd on, and slots, by those below. States that
 // begin with the same id, that of their first client, are in one shard. A search follows one shard
-// after another, so it comes to them together, and to what they have in common; and most of their
+// after another, so it comes to them together, and to the parts that they share; and most of their
 // successors are in that shard, too. All that is then in the processor's cache.
 func digest(state []uint32) uint64 {
 	h := uint64(0x9e3779b97f4a7c15)

@@ -103,7 +103,7 @@ func (p *part) longest() (most int32) {
 		}
 	}
 	far := make([]int32, count)
-	for c := range count { // what is behind an edge has a lesser number
+	for c := range count { // the component behind an edge has a lesser number
 		for _, s := range members[c] {
 			for i := p.first[s]; i < p.first[s+1]; i++ {
 				e := &p.edges[i]

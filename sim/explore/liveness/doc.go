@@ -1,11 +1,11 @@
-// Package liveness reads off the graph of a search without bounds, once that has closed, what
-// no single schedule shows: whether those who keep asking for a lock that nobody holds are
+// Package liveness reads off the graph of a search without bounds, once that has closed, two answers
+// that no single schedule shows: whether those who keep asking for a lock that nobody holds are
 // ever granted it, and after how long at the latest.
 //
 // # What is looked at
 //
-// The graph has all states that any schedule reaches, whatever has gone wrong before. What
-// is judged is how schedules go on from there when nothing goes wrong any more: no
+// The graph has all states that any schedule reaches, whatever has gone wrong before. This package
+// judges how schedules go on from there when nothing goes wrong any more: no
 // client crashes, no reply is lost, and no time passes while a client could act. So the
 // assumptions are that faults end; that messages and code take no time, while all orders of
 // the steps at one instant are looked at; that each client that can act goes on; that time

@@ -28,7 +28,7 @@ type graph struct {
 	grid   int32    // by which time passes, in milliseconds; 0 until it has
 }
 
-// standing is what matters of a state.
+// standing is the part of a state that matters.
 type standing struct {
 	asking uint8 // clients in Acquire
 	live   bool  // a lease is live
@@ -96,7 +96,7 @@ func build(ctx context.Context, from Space, full func() bool) (*graph, error) {
 // pieces is the number of states after which a walk looks at its limits.
 const pieces = 1 << 15
 
-// isFull reports whether the memory is full even without what the search has left behind.
+// isFull reports whether the memory is full even without the garbage of the search.
 func isFull(full func() bool) bool {
 	if full() {
 		runtime.GC()

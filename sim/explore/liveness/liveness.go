@@ -51,7 +51,7 @@ type Space interface {
 	Begin() []uint32    // the state in which every schedule begins
 	// Moves lists all that can happen in a state. The slices are its own until the next call.
 	Moves(state []uint32) ([]Move, error)
-	// Client returns what the rules know of client i, how much longer its lease is live in
+	// Client returns client i's state under the rules, how much longer its lease is live in
 	// milliseconds (0 is for ever, or not at all), and whether it is paused if time passes.
 	Client(state []uint32, i int) (c *monitor.Client, left int32, paused bool)
 	// Owner returns to whom the lock's record on server i belongs.
@@ -179,7 +179,7 @@ func (g *graph) confirm(begin int32, edges []int32, r *Result) error {
 
 const unconfirmed = "the graph has a cycle in which nobody is granted the lock, and the engine doesn't confirm it: "
 
-// faults lists what goes wrong on the last move to a state.
+// faults lists the faults on the last move to a state.
 func (g *graph) faults(n int32) (all []Fault) {
 	a := g.came[n]
 	names := g.Config().Clients

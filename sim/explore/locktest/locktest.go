@@ -272,7 +272,7 @@ const memory = 4 << 30
 // go test would kill the process, and the coverage would be lost.
 const reserve = 5 * time.Second
 
-// search runs a search, and says in lines what it assumes of the lock. If the lock can't be searched, or goes by
+// search runs a search, and says in lines what it assumes of the lock. If the lock can't be searched, or depends on
 // something that no search has (see package outside), or its source can't be read to see that, it fails the test and
 // returns nil.
 func search(t testing.TB, s strategies.Strategy, b explore.Bounds) (r *explore.Result, assumed string) {
@@ -318,7 +318,7 @@ func search(t testing.TB, s strategies.Strategy, b explore.Bounds) (r *explore.R
 }
 
 // trust fails the test if the search has left some code undecided, or if its bounds promise
-// what no schedule had. It reports whether neither is the case.
+// more than any schedule had. It reports whether neither is the case.
 func trust(t testing.TB, s strategies.Strategy, r *explore.Result) bool {
 	t.Helper()
 	undecided := slices.ContainsFunc(r.Findings(), func(f explore.Finding) bool { return f.Answer == explore.NotDecided })

@@ -135,7 +135,7 @@ func coverage(r *explore.Result) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// unseen lists the uses of what a search doesn't have, but for those that the lock's author excuses.
+// unseen lists the uses of resources that a search doesn't have, but for those that the lock's author excuses.
 func unseen(uses []outside.Use) string {
 	var b strings.Builder
 	for _, u := range uses {
@@ -168,7 +168,7 @@ const unread = "LOCKSTEP_UNREAD"
 const readable = "A search doesn't see the machine's clock, random numbers, or what clients share; the lock's source would show whether it goes by those. " +
 	"Test it by go test where its module and the go command are. If you know that it doesn't, say how in the environment: " + unread + "=REASON"
 
-// assumptions lists what a search takes for granted of the lock's code, each in a line of its own after
+// assumptions lists a search's assumptions about the lock's code, each in a line of its own after
 // a line break.
 func assumptions(uses []outside.Use, err error) string {
 	var items []report.Item

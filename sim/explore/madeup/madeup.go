@@ -1,5 +1,5 @@
-// Package madeup has locks that are made up from steps, most of them wrong: what a search says of them is
-// compared in tests with what others say.
+// Package madeup has locks that are made up from steps, most of them wrong: tests compare a search's answers
+// about them with those of others.
 package madeup
 
 import (

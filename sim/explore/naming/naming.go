@@ -1,5 +1,5 @@
-// Package naming gives clients, and the series of tokens that they draw, other names: what differs in
-// names alone is the same situation in a search without bounds. It knows nothing of states.
+// Package naming gives clients, and the series of tokens that they draw, other names: situations that differ in
+// names alone are the same in a search without bounds. It knows nothing of states.
 package naming
 
 import (

@@ -1,6 +1,6 @@
 // Package orbit takes packed states that differ in the names of clients alone for one: of all that are a state under
-// other names, its orbit, a search within bounds follows the least. The parts of states go by their ids, and what a
-// part is under other names is asked for once.
+// other names, its orbit, a search within bounds follows the least. The parts of states are known by their ids, and a
+// part's id under other names is asked for once.
 package orbit
 
 import (
@@ -28,7 +28,7 @@ type Renamer interface {
 	Renamed(k Kind, id uint32, r *naming.Renaming) (to uint32, done bool)
 }
 
-// Orbits knows what parts are under other names. It is safe for concurrent use.
+// Orbits knows the ids of parts under other names. It is safe for concurrent use.
 type Orbits struct {
 	Ways    []*naming.Renaming // in which clients' names can be exchanged
 	before  [][]uint8          // for each way, by a client's new name: the old one

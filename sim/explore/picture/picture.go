@@ -1,4 +1,4 @@
-// Package picture describes a situation by what both of the interpreters of schedules show, the
+// Package picture describes a situation by the facts that both interpreters of schedules show, the
 // engine and the search. They disagree if their pictures differ.
 package picture
 
@@ -13,7 +13,7 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Of appends what a world shows of clients with these names, and of its masters. record is the key of
+// Of appends a world's picture of the clients with these names, and of its masters. record is the key of
 // the lock's record.
 func Of(text []byte, w *sim.World, names []string, record string) []byte {
 	s := w.State()

@@ -1,5 +1,5 @@
 // Package places tells which situations in which code reads something, or a server is asked something, are much like
-// others, so that a search tries what else could be read there in a few of each kind.
+// others, so that a search tries the other possible readings and replies in a few of each kind.
 //
 // Two situations are of one kind, a [Place], if they differ only in tokens of which the same are equal, and in numbers that
 // may be stamps, spans or counts. That is a guess: a number may as well say in which state something is. So those of a kind
@@ -18,7 +18,7 @@ import (
 
 // Place is a kind of situation.
 type Place struct {
-	Text   string   // what there is, with marks in place of what may differ
+	Text   string   // of the situation, with marks in place of the parts that may differ
 	Values []string // the numbers for which marks stand
 	States string   // Text, with those numbers that are among a few; see Tell
 }
@@ -74,7 +74,7 @@ func Few[T any](all []T, few int, text func(*T) string, place func(*T) *Place) [
 }
 
 // Choose takes the first few of each kind, by one sense of kind after another, and returns the rest, too. Which these are
-// depends on what they say alone, and not on the order in which they come.
+// depends on their texts alone, and not on the order in which they come.
 func Choose[T any](all []T, few int, text func(*T) string, kinds ...func(*T) string) (chosen, rest []T) {
 	for _, kind := range kinds {
 		slices.SortFunc(all, func(a, b T) int {
@@ -145,7 +145,7 @@ func Situation(args []string, snap redis.Snapshot, tokenAt func(string) int) Pla
 }
 
 // Class is the kind of a reply. A short integer is one of its own: how long a key lives, a count, or an answer.
-// roughly, what is no short answer counts by its first character.
+// roughly, a reply that is no short answer counts by its first character.
 func Class(reply string, tokens *Tokens) (class Place, roughly string) {
 	roughly = reply
 	if strings.HasPrefix(reply, "$") && !strings.HasPrefix(reply, "$-") || len(reply) > 8 {

@@ -30,7 +30,7 @@ type Thresholds struct {
 	Longer  []int64   // those at which it merely lets the key live longer, or less long, than it would have
 	Server  []int64   // instants at which it does, in milliseconds since the start of the run
 	Read    []int64   // the instants of true time that were read
-	Told    []Told    // those of Wall of which it is known who wrote what the code has seen
+	Told    []Told    // those of Wall of which it is known who wrote the values that the code has seen
 	Drawn   []Draw    // random numbers at which it does, and those before them
 	// Cut is set if there was too much to compare, so that a threshold may be missing.
 	Cut bool
@@ -69,7 +69,7 @@ type Reading struct {
 // Draw is a number that is drawn from 0 up to Below, which isn't drawn itself; both in nanoseconds.
 type Draw struct{ Below, Number int64 }
 
-// Unit is in what numbers below one are counted, and how many there are.
+// Unit is the unit in which numbers below one are counted, and how many there are.
 func Unit(below int64) (count, unit int64) {
 	if ms := int64(time.Millisecond); below%ms == 0 {
 		return below / ms, ms
@@ -77,8 +77,8 @@ func Unit(below int64) (count, unit int64) {
 	return below, 1
 }
 
-// Told is a reading of true time at which code changes its mind that was told what others had written,
-// and the readings of those who wrote it and of the client itself: with one of these it is compared,
+// Told is a reading of true time at which code changes its mind that was told values written by others,
+// and the readings of those who wrote them and of the client itself: with one of these it is compared,
 // unless the client has kept one of an earlier cycle.
 type Told struct {
 	At    int64
@@ -148,7 +148,7 @@ func InSeconds(spans []int64, reach int64) []int64 {
 }
 
 // Probed lists the readings that are probed between an origin and the furthest one within reach. told says that they are
-// what is left of a life, of which there may be seconds, and below that there are such as have been taken from something.
+// remaining lives, of which there may be seconds, and below that there are such as have been taken from something.
 func Probed(origin, reach, ttl int64, told, below bool) (list []int64) {
 	spans := Spans(ttl)
 	if told && reach < max(MaxSeconds, ttl/second+1) {
@@ -211,7 +211,7 @@ func Numbered[N ~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~ui
 	return strconv.AppendInt(text, int64(n), 10)
 }
 
-// Beginning is what a client's monotonic clock shows when a search first reads it, and how much later it begins in the
+// Beginning is the first reading of a client's monotonic clock in a search, and how much later it begins in the
 // next cycle. It isn't 0: a lease whose deadline comes to that has none, and in a lock's field that tells nobody that
 // the clock was read.
 const Beginning = time.Hour
@@ -273,7 +273,7 @@ func bulk(lines []string, i int) bool {
 	return i > 0 && strings.HasPrefix(lines[i-1], "$") && lines[i-1] != "$-1"
 }
 
-// Payloads lists what a reply tells.
+// Payloads lists the values in a reply.
 func Payloads(reply string) (list []string) {
 	lines := strings.Split(reply, "\r\n")
 	for i, line := range lines {

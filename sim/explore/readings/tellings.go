@@ -7,7 +7,7 @@ import (
 )
 
 // Telling is how a script tells how long a key still lives, if that is neither in milliseconds nor in seconds: how old a
-// record is, say, or what is left in microseconds. It was learnt from answers at two lives.
+// record is, say, or its remaining life in microseconds. It was learnt from answers at two lives.
 type Telling struct {
 	Scale, Offset int64 // the number is Scale times the life in milliseconds, and Offset
 	Seconds       bool  // or Scale times the life in whole seconds
@@ -19,7 +19,7 @@ const (
 	apartRounded = 3000 // and from which it is learnt that an answer is in seconds
 )
 
-// Of returns what is told of a life.
+// Of returns the number that is told of a life.
 func (t Telling) Of(left int64) int64 {
 	if t.Seconds {
 		left /= second
@@ -27,7 +27,7 @@ func (t Telling) Of(left int64) int64 {
 	return t.Scale*left + t.Offset
 }
 
-// Lives lists the lives at which what is told becomes a number, or one next to it. However seconds are rounded, it is among
+// Lives lists the lives of which this number is told, and those next to them. However seconds are rounded, the life is among
 // them.
 func (t Telling) Lives(told int64) []int64 {
 	left, around := (told-t.Offset)/t.Scale, []int64{-1, 0, 1}
@@ -41,7 +41,7 @@ func (t Telling) Lives(told int64) []int64 {
 	return slices.DeleteFunc(list, func(v int64) bool { return v <= 0 })
 }
 
-// Probes lists what is told of lives of up to two TTLs.
+// Probes lists the numbers that are told of lives of up to two TTLs.
 func (t Telling) Probes(ttl int64) (list []int64) {
 	for _, span := range Spans(ttl) {
 		if span <= 2*ttl+1 {

@@ -20,7 +20,7 @@ type jsonResult struct {
 	States      int64                  `json:"states"`
 	Transitions int64                  `json:"transitions"`
 	Commands    int                    `json:"commands"`     // with more than one worker it may differ from run to run, as seconds do: see [explore.Result]
-	Trials      int                    `json:"trials"`       // random schedules that the engine played to doubt what holds
+	Trials      int                    `json:"trials"`       // random schedules that the engine played to doubt the claims
 	TrialsMeant int                    `json:"trials_meant"` // so many it was to play: if trials are fewer, they were cut short
 	Seconds     float64                `json:"seconds"`
 	Verdicts    map[string]jsonVerdict `json:"verdicts"`
@@ -29,7 +29,7 @@ type jsonResult struct {
 	Lasting     *jsonLasting           `json:"lasting,omitempty"` // if LV was sought, and the search has closed
 }
 
-// jsonLasting is what the graph of a search says of those who keep asking.
+// jsonLasting has the answers of a search's graph about those who keep asking.
 type jsonLasting struct {
 	Wait      string            `json:"wait,omitempty"`      // the longest for a free lock
 	Unbounded string            `json:"unbounded,omitempty"` // why there is none
@@ -49,7 +49,7 @@ type jsonBounds struct {
 	Timeout  string           `json:"timeout"`
 	Switches int              `json:"switches"` // 0 is without limit
 	Codes    []string         `json:"codes"`
-	// Stated is what the text says of the bounds, by label: some hold for every search, and
+	// Stated has the text's statements of the bounds, by label: some hold for every search, and
 	// no other field has them.
 	Stated map[string]string `json:"stated"`
 }

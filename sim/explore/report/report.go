@@ -305,7 +305,7 @@ func Effort(r *explore.Result) []Item {
 			"of two ages at which such stamps fall due, the greater may be missed if it is the lesser and the time between two readings"})
 	}
 	if r.Unprobed > 0 {
-		// At how many depends on the workers' pace: what they have run already costs no time.
+		// At how many depends on the workers' pace: code that they have run already costs no time.
 		items = append(items, Item{"probes", "at some places in the lock's code, which read a clock or a record's remaining life, only the values were tried that schedules came to. " +
 			"There was no time for others: code that does something else at other values was not seen there"})
 	}

@@ -50,8 +50,8 @@ func Grouped(n int64) string {
 	return s
 }
 
-// Live is what puts a line on a terminal in the place of the last one; the empty line erases that one. It is cut where the
-// terminal ends, because what had gone on in the next row couldn't be overwritten.
+// Live is the text that puts a line on a terminal in the place of the last one; the empty line erases that one. It is cut
+// where the terminal ends, because the rest, in the next row, couldn't be overwritten.
 func Live(line string) string {
 	const begin, uncut, cut = "\r\x1b[K", "\x1b[?7h", "\x1b[?7l"
 	if line == "" {

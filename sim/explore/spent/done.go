@@ -7,7 +7,7 @@ import (
 	"lockstep/sim/process"
 )
 
-// course is what a client has done and observed in a cycle so far, without names: its tokens are those of one series,
+// course is a client's history in a cycle so far, without names: its tokens are those of one series,
 // and all others those of another. Histories that differ in names alone have one course, whichever of them the workers
 // have met with first.
 type course struct {
@@ -65,7 +65,7 @@ func (r *Requests) Done(history uint32) bool {
 }
 
 // StillDone reports whether clients were done with their tokens after all courses of which that was known, as far as
-// they were seen to go on since. What they send is checked as that which was dropped.
+// they were seen to go on since. Their commands are checked like the dropped ones.
 func (r *Requests) StillDone(snapshot uint32) bool {
 	if r.done == nil {
 		return true
@@ -83,7 +83,7 @@ func (r *Requests) StillDone(snapshot uint32) bool {
 }
 
 // doneWith tells of each course whether the client is done with the tokens of its cycle, given a server without keys,
-// and what those send that are.
+// and the commands of those clients that are.
 func (r *Requests) doneWith(bare uint32) (done []bool, sent []uint32) {
 	var histories uint32 // are below
 	for id := range uint32(r.clients.Outcomes.Len()) {

@@ -68,12 +68,12 @@ func IsUnlearned(err error) bool {
 // search on would be to claim something of schedules that nobody has looked at.
 type Refusal struct {
 	Client string       // its name
-	What   string       // the command, or whatever else the client does
+	What   string       // the command, or another action of the client
 	Why    string       // the reason, and what to do
 	Source trace.Source // the line of the lock's code, if it is known
 }
 
-// Error names what is refused, the client, the line and what to do.
+// Error names the refused action, the client and the line, and says what to do.
 func (r *Refusal) Error() string {
 	return fmt.Sprintf("the search can't follow %s of %s%s: %s", r.What, r.Client, At(r.Source), r.Why)
 }
@@ -136,7 +136,7 @@ type Unlike struct {
 	Source      trace.Source
 }
 
-// Error names the difference, and what to do.
+// Error names the difference, and says what to do.
 func (u *Unlike) Error() string {
 	return "the lock does " + u.Difference() + "; " +
 		"a search without a bound on cycles needs code that compares tokens for nothing but equality: search within a bound on cycles"

@@ -95,7 +95,7 @@ func (w *walker) skips(i ssa.CallInstruction, fn *ssa.Function) bool {
 	return w.excused(i, fn)
 }
 
-// excused reports whether an instruction's line has a directive, and notes what that says of a function.
+// excused reports whether an instruction's line has a directive, and notes its reason for a function.
 func (w *walker) excused(i ssa.Instruction, fn *ssa.Function) bool {
 	if fn.Parent() != nil || w.level == outer {
 		return false
@@ -108,7 +108,7 @@ func (w *walker) excused(i ssa.Instruction, fn *ssa.Function) bool {
 	return w.excusedAt(at, path(fn))
 }
 
-// excusedAt reports whether a line has a directive, and notes what that says.
+// excusedAt reports whether a line has a directive, and notes its reason.
 func (r *reader) excusedAt(at token.Pos, what string) bool {
 	why, is := r.reason(at)
 	if is && why == "" {
@@ -150,7 +150,7 @@ func method(obj *types.Func) string {
 	return obj.Name()
 }
 
-// table is a function's name and what is to be said of it, if it is one of those that a search doesn't have.
+// table is a function's name and the reason against it, if it is one of those that a search doesn't have.
 func (r *reader) table(fn *ssa.Function) (what, why string) {
 	obj, is := fn.Object().(*types.Func)
 	if !is || obj.Pkg() == nil || r.units[obj.Pkg().Path()] != nil && obj.Pkg().Path() != simulator {
@@ -196,7 +196,7 @@ func (w *walker) external(i ssa.CallInstruction, fn *ssa.Function, args []ssa.Va
 	}
 }
 
-// handed follows what is handed to code that isn't known.
+// handed follows the arguments of code that isn't known.
 func (w *walker) handed(i ssa.CallInstruction, pkg, name string, args []ssa.Value) {
 	w.escape(i, args)
 	if !reading(pkg, name) {
@@ -220,7 +220,7 @@ func (w *walker) handed(i ssa.CallInstruction, pkg, name string, args []ssa.Valu
 	if v == nil && len(args) == 0 || ours(pkg) {
 		return
 	}
-	var kept *node // what a receiver has been given
+	var kept *node // the arguments that a receiver has been given
 	if len(args) > 0 && leads(args[0].Type()) && (pkg == "context" || !reading(pkg, name)) {
 		kept = w.remembered(args[0])
 	}
@@ -243,8 +243,8 @@ func (w *walker) handed(i ssa.CallInstruction, pkg, name string, args []ssa.Valu
 	}
 }
 
-// poured has what comes from outside of the search in one argument flow to what each other leads to, and to the result: whatever
-// fills a buffer before the lock is made, such as io.ReadFull, takes it from there, and whatever is handed a function may call it.
+// poured has things from outside of the search in one argument flow to the memory behind each other, and to the result: a call that
+// fills a buffer before the lock is made, such as io.ReadFull, takes it from there, and a call that is handed a function may call it.
 func (w *walker) poured(i ssa.CallInstruction, args []ssa.Value) {
 	var into []func(thing)
 	for _, to := range args {
@@ -272,7 +272,7 @@ func (w *walker) poured(i ssa.CallInstruction, args []ssa.Value) {
 	}
 }
 
-// fill puts things into what a value leads to: into the fields of a struct, too.
+// fill puts things into the memory that a value leads to: into the fields of a struct, too.
 func (w *walker) fill(to ssa.Value) func(thing) {
 	memory, whole := w.remembered(to), unwrapped(to).Type().Underlying()
 	if p, is := whole.(*types.Pointer); is {
@@ -308,7 +308,7 @@ func asks(pkg, name string, t types.Type) bool {
 	return function && (pkg == "sort" || pkg == "slices" || pkg == "maps" || pkg == "sync" && (name == "Range" || name == "Do"))
 }
 
-// returns marks what code that isn't known returns, if that has a memory of its own: functions, such as those of
+// returns marks the results of code that isn't known, if they have a memory of their own: functions, such as those of
 // iter.Pull, contexts that end, and the options that a client of go-redis goes on to have.
 func (w *walker) returns(v *ssa.Call, pkg, name string) {
 	switch {
@@ -344,11 +344,11 @@ func (w *walker) filled(i ssa.CallInstruction, pkg string, args []ssa.Value) {
 			w.writes(a, w.at(i), i)
 		case *types.Slice:
 			w.writes(a, w.at(i), i)
-			if pkg == "fmt" { // what Sscan reads into
+			if pkg == "fmt" { // the variables that Sscan reads into
 				w.changes(w.remembered(a), w.at(i), nothing)
 			}
 		case *types.Interface:
-			if strings.HasPrefix(pkg, "encoding/") { // such as what Unmarshal is given
+			if strings.HasPrefix(pkg, "encoding/") { // such as the argument of Unmarshal
 				w.writes(a, w.at(i), i)
 			}
 		case *types.Struct:
@@ -359,7 +359,7 @@ func (w *walker) filled(i ssa.CallInstruction, pkg string, args []ssa.Value) {
 	}
 }
 
-// once marks what a function returns as shared: sync.OnceValue keeps that for all who ask.
+// once marks the results of a function as shared: sync.OnceValue keeps them for all who ask.
 func (w *walker) once(i ssa.CallInstruction, f ssa.Value) {
 	t := thing{shared: "that sync.OnceValue keeps"}
 	if v := i.Value(); v != nil {
@@ -381,7 +381,7 @@ func (w *walker) once(i ssa.CallInstruction, f ssa.Value) {
 	})
 }
 
-// escape has code that isn't known call whatever it is handed.
+// escape has code that isn't known call all functions, and all methods of values, that it is handed.
 func (w *walker) escape(i ssa.CallInstruction, args []ssa.Value) {
 	l := w.level
 	if l == early { // it may be called when the lock is used
@@ -565,7 +565,7 @@ func (w *walker) theirs(to ssa.Value, by ssa.Instruction) *ssa.Global {
 	}
 }
 
-// sparing is what a change doesn't count for.
+// sparing is the kind of memory for which a change doesn't count.
 type sparing int
 
 const (
@@ -574,8 +574,8 @@ const (
 	clients          // memory that all clients share
 )
 
-// spared is what an instruction's change doesn't count for. A mutex is unlocked whenever a cycle ends, or its next lock
-// hangs; TryLock would tell, and isn't spared. What all clients write to may be a log.
+// spared is the memory for which an instruction's change doesn't count. A mutex is unlocked whenever a cycle ends, or its
+// next lock hangs; TryLock would tell, and isn't spared. A writer that all clients share may be a log.
 func spared(i ssa.Instruction) sparing {
 	c, is := i.(ssa.CallInstruction)
 	if !is {
@@ -599,7 +599,7 @@ func spared(i ssa.Instruction) sparing {
 	return nothing
 }
 
-// changes notes that code changes what the values at a node lead to, if that is shared, or kept by a closure.
+// changes notes that code changes the memory behind the values at a node, if that is shared, or kept by a closure.
 func (w *walker) changes(n *node, at token.Pos, but sparing) {
 	if w.level == outer {
 		return

@@ -13,8 +13,8 @@ type thing struct {
 	typ    types.Type    // the type that an interface has in it
 	shared string        // the name of a variable whose memory the value leads to, and which all clients share
 	kept   string        // the same of a variable that a closure has captured, which lives on from cycle to cycle
-	opaque string        // what has made a function, or a context, that has a memory of its own
-	taken  string        // what was called outside of the search that the value comes from
+	opaque string        // the call that has made a function, or a context, that has a memory of its own
+	taken  string        // the function or variable outside of the search that the value comes from
 	why    string        // what to say of that
 	at     token.Pos     // where the code names a function of the table, or calls it
 }
@@ -35,8 +35,8 @@ func (n *node) root() *node {
 	return n
 }
 
-// A place is a value, a variable or a function, as the lock's code has it or as the code around has it: what that
-// calls for itself, such as another test of the same lock, has nothing to do with the lock that is read.
+// A place is a value, a variable or a function, as the lock's code has it or as the code around has it: calls that the
+// latter makes for itself, such as another test of the same lock, have nothing to do with the lock that is read.
 type place struct {
 	of    any
 	outer bool
@@ -50,21 +50,21 @@ type result struct {
 
 // A flow is all nodes.
 type flow struct {
-	values map[place]*node       // what a value is
-	memory map[place]*node       // what is stored in the memory that a value leads to, by value or variable
+	values map[place]*node       // the things that a value may be
+	memory map[place]*node       // the content of the memory that a value leads to, by value or variable
 	fields map[*types.Var]*field // by the generic type's
-	result map[place]*node       // what a function returns
-	queue  []func()              // what listeners are still to hear
+	result map[place]*node       // the results of a function
+	queue  []func()              // calls of listeners that are still to be made
 	hidden map[types.Type]bool   // types of which there are values that reflection hasn't seen
 	real   map[*types.Var]bool   // fields whose values reflection has seen
 	own    []types.Type          // of which a lock has one value, which is seen: see memories
 }
 
-// A field is what a field of a struct has, whichever value it is in. The code around the constructor
-// gives it defaults; what it has when a lock is made is seen by reflection, and only that counts later on.
+// A field is the content of a field of a struct, whichever value it is in. The code around the constructor
+// gives it defaults; its content in a lock just made is seen by reflection, and only that counts later on.
 type field struct {
-	every *node // whatever it is set to
-	later *node // what it has in a lock that was made, and is set to later on
+	every *node // all that it is set to
+	later *node // its content in a lock that was made, and all that it is set to later on
 }
 
 func newFlow() flow {

@@ -12,7 +12,7 @@ import (
 	"lockstep/strategies"
 )
 
-// A graph is what a lock that has just been made has in it.
+// A graph is the content of a lock that has just been made.
 type graph struct {
 	constructor entry
 	lock        reflect.Type // nil if the constructor needs more than its arguments
@@ -26,7 +26,7 @@ type content struct {
 	of       reflect.Type // the struct, nil if there is none
 	field    int
 	function entry        // unless typ is set
-	typ      reflect.Type // what an interface has in it
+	typ      reflect.Type // the type that an interface has in it
 }
 
 // entry is a function of the program that runs.
@@ -50,7 +50,7 @@ func made(s strategies.Strategy) graph {
 }
 
 // entryOf is the function that begins at an address. Its line is one in it: that of its head, or that of its first
-// statement, if that calls what is compiled into it.
+// statement, if that calls a function that is compiled into it.
 func entryOf(pc uintptr) entry {
 	e := entry{function: runtime.FuncForPC(pc).Name()}
 	for frames := runtime.CallersFrames([]uintptr{pc + 1}); ; {
@@ -178,6 +178,6 @@ func library(t reflect.Type) bool {
 		t.Kind() != reflect.Func && t.Kind() != reflect.Interface && goPackages[first]
 }
 
-// goPackages are the first parts of the names of those of Go's packages that a lock may have values of. What
-// somebody puts into package sync's is walked through.
+// goPackages are the first parts of the names of those of Go's packages that a lock may have values of. The content
+// of package sync's is walked through.
 var goPackages = map[string]bool{"time": true, "context": true, "math": true, "net": true, "os": true, "reflect": true, "log": true, "bytes": true, "strings": true, "regexp": true, "testing": true}

@@ -9,12 +9,12 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// A search tells histories of a lock apart by the fields that the lock has where a cycle ends. What a function value
-// in such a field has captured can't be seen there. So code that changes captured variables, or anything to which one
+// A search tells histories of a lock apart by the fields that the lock has where a cycle ends. The captured variables of
+// a function value in such a field can't be seen there. So code that changes captured variables, or anything to which one
 // leads, has a memory that a search doesn't know of, unless [explore.Bounds.Remembers] says so.
 //
 // Which functions live on from cycle to cycle? Those that the constructor's code makes and the lock's code calls; those
-// that the lock's code puts into fields of what a lock leads to; those that Go's own packages or go-redis are given,
+// that the lock's code puts into fields of values that a lock leads to; those that Go's own packages or go-redis are given,
 // such as a hook's; and those that others of these have captured.
 
 // aMemory says what to do about memory that a search doesn't see.
@@ -23,14 +23,14 @@ const aMemory = "a search doesn't see what that has from one cycle to the next: 
 // aChannel says what to do about a channel of all clients' that a lock puts into a field.
 const aChannel = "a search doesn't see which of several channels that all clients share it is: make one for each lock, or set Remembers"
 
-// A census is what the lock's code allocates and puts where.
+// A census has the allocations and assignments of the lock's code.
 type census struct {
 	allocs map[types.Type][]ssa.Instruction // by the type that is allocated
 	fields map[*types.Var]bool              // that the lock's later code sets
 	copies []types.Type                     // that the lock's later code sets elsewhere than in variables of its own
 }
 
-// memories finds what the lock's closures remember.
+// memories finds the memory of the lock's closures.
 func (r *reader) memories() {
 	r.instances()
 	c := r.census()
@@ -152,7 +152,7 @@ func pointed(t types.Type) types.Type {
 const ofContext = "a result of context.With"
 
 // opaque notes functions that Go's own packages have returned, such as iter.Pull's, where closures have captured them,
-// or they are in a field. What a context knows is in it, and not in the function that cancels it.
+// or they are in a field. The state of a context is in it, and not in the function that cancels it.
 func (r *reader) opaque() {
 	note := func(n *node, field bool) {
 		for t := range n.root().has {
@@ -176,7 +176,7 @@ func (r *reader) opaque() {
 // remember notes a line at which memory changes that a search doesn't see.
 func (r *reader) remember(at token.Pos, what string) { r.notes(at, what, aMemory) }
 
-// notes is remember with what is to be done about it.
+// notes is remember, given the reason.
 func (r *reader) notes(at token.Pos, what, why string) {
 	if !r.excusedAt(at, what) {
 		r.kept[Use{What: what, Why: why, Source: r.source(at)}] = true
@@ -301,7 +301,7 @@ func (c *census) stores(i *ssa.Store) {
 }
 
 // visible are the types of which a lock has exactly one value, in the lock itself or behind a field that always leads
-// to it: what a closure has captured of such a type is seen there.
+// to it: a captured value of such a type is seen there.
 func (r *reader) visible(c *census) (own []types.Type) {
 	locks, err := r.lockTypes()
 	if err != nil || len(locks) != 1 {

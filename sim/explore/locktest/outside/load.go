@@ -25,8 +25,8 @@ import (
 	"lockstep/sim/trace"
 )
 
-// A program is the test that runs, from its sources: the tested package with its tests, and of what these
-// import those packages that somebody has asked for. Of all others there are declarations only.
+// A program is the test that runs, from its sources: the tested package with its tests, and of their
+// imports those packages that somebody has asked for. Of all others there are declarations only.
 type program struct {
 	main      *packages.Package
 	readable  map[string]bool // the paths of packages that are read from source, or could be; true for those that are
@@ -37,7 +37,7 @@ type program struct {
 	builds    map[*ssa.Package]bool
 	files     map[string]*unit    // by name
 	unread    map[string]string   // files of all other packages, with these packages' paths
-	importing map[string][]string // packages, by what they import
+	importing map[string][]string // packages, by a package that they import
 	sync.Mutex
 }
 
@@ -246,7 +246,7 @@ func read(main *packages.Package, source map[string]bool) (*program, error) {
 		}
 	}
 	var all []*packages.Package
-	packages.Visit([]*packages.Package{main}, nil, func(p *packages.Package) { // what is imported comes first
+	packages.Visit([]*packages.Package{main}, nil, func(p *packages.Package) { // imported packages come first
 		if c.readable[p.PkgPath] && p != main {
 			all = append(all, p)
 			return

@@ -21,7 +21,7 @@ const (
 	mostSpans    = 200
 )
 
-// spans are the spans that the lock's code could mean by its numbers: by constants of its functions, and by what stands in the
+// spans are the spans that the lock's code could mean by its numbers: by constants of its functions, and by those in the
 // texts of its scripts. A number without a unit may be one of microseconds, milliseconds or seconds.
 func (r *reader) spans() []time.Duration {
 	all := map[time.Duration]bool{}
@@ -76,7 +76,7 @@ func (r *reader) initially(all map[time.Duration]bool, u *unit, at token.Pos) {
 	}
 }
 
-// add adds what a constant can mean.
+// add adds the spans that a constant can mean.
 func add(all map[time.Duration]bool, v constant.Value, of types.Type) {
 	if v == nil {
 		return

@@ -34,8 +34,8 @@ type reader struct {
 	live     []types.Type // that interfaces have in them in later code
 	invoked  []invocation
 	captures map[*ssa.Function]map[*ssa.Function]bool // closures, with the functions that make them
-	keeps    map[*ssa.Function][]keep                 // what closures that the constructor made have from around them
-	lent     map[*ssa.Function][]keep                 // what those have that were made around it
+	keeps    map[*ssa.Function][]keep                 // the captured variables of closures that the constructor made
+	lent     map[*ssa.Function][]keep                 // those of closures that were made around it
 	bound    map[edge]bool
 	methods  map[types.Object]bool // that a made lock has with their receivers
 	named    []reflected
@@ -65,7 +65,7 @@ type step struct {
 	level
 }
 
-// keep is what a closure has from around it.
+// keep is a variable that a closure has captured.
 type keep struct {
 	value, memory *node
 	typ           types.Type
@@ -82,7 +82,7 @@ func newReader(p *program, g *graph) *reader {
 		captures: map[*ssa.Function]map[*ssa.Function]bool{}, keeps: map[*ssa.Function][]keep{}, lent: map[*ssa.Function][]keep{}, bound: map[edge]bool{}, methods: map[types.Object]bool{}}
 }
 
-// roots begins with what the made lock has in it.
+// roots begins with the content of the made lock.
 func (r *reader) roots() error {
 	constructors, err := r.functions(&r.made.constructor)
 	if err != nil {
@@ -183,7 +183,7 @@ func (r *reader) entries(t types.Type, constructors []*ssa.Function) {
 	}
 }
 
-// content notes what a lock has in a field.
+// content notes the content of a lock's field.
 func (r *reader) content(c *content) error {
 	var v *types.Var
 	if c.of != nil && c.of.Name() != "" {
@@ -413,7 +413,7 @@ func (r *reader) literals(u *unit, e *entry) (all []*ssa.Function) {
 	return all
 }
 
-// declared are the functions and methods of a package, and what sets its variables at first.
+// declared are the functions and methods of a package, and the code that sets its variables at first.
 func (p *program) declared(u *unit) (all []*ssa.Function) {
 	p.build(u.ssa)
 	for _, f := range u.files {
@@ -489,7 +489,7 @@ func (r *reader) enter(fn *ssa.Function, l level) {
 }
 
 // around follows the code that names a function which has a constructor in it, or a part of the lock, or which
-// makes one of such functions: what that is given may be in what these have from around them.
+// makes one of such functions: its arguments may be in the variables that these have captured.
 func (r *reader) around(fn *ssa.Function) {
 	u := r.home(fn)
 	if u == nil {
@@ -582,7 +582,7 @@ func (r *reader) all() {
 	}
 }
 
-// lends notes what the lock's closures have that were made around its constructor, by code that it doesn't run itself.
+// lends notes the captured variables of the lock's closures that were made around its constructor, by code that it doesn't run itself.
 func (r *reader) lends() (more bool) {
 	for fn, all := range r.lent {
 		if r.levels[fn] == late && r.foreign(fn) {
@@ -606,7 +606,7 @@ func (r *reader) foreign(fn *ssa.Function) bool {
 	return false
 }
 
-// shared marks what a closure has from around it as shared by all clients.
+// shared marks a closure's captured variables as shared by all clients.
 func (r *reader) shared(fn *ssa.Function) {
 	for i, v := range fn.FreeVars {
 		if p, is := v.Type().(*types.Pointer); is && server(p.Elem()) && r.levels[fn] != 0 {
@@ -677,8 +677,8 @@ func (i *invocation) offer(t types.Type) {
 	}
 }
 
-// unseen notes that later code has a value which reflection hasn't seen: what is in its fields isn't known
-// but for what they are set to.
+// unseen notes that later code has a value which reflection hasn't seen: the content of its fields isn't known
+// but for the values that they are set to.
 func (r *reader) unseen(k keep) {
 	hide := func(t thing) {
 		if t.typ != nil {

@@ -80,7 +80,7 @@ const (
 	goRedis   = "github.com/redis/go-redis/v9"
 )
 
-// all makes a part of the table, from pairs of names and what to say of them.
+// all makes a part of the table, from pairs of names and the reason against them.
 func all(pairs ...string) map[string]string {
 	m := map[string]string{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -91,7 +91,7 @@ func all(pairs ...string) map[string]string {
 	return m
 }
 
-// forbidden returns what is to be said of a function or variable of Go's own library, or "".
+// forbidden returns the reason against a function or variable of Go's own library, or "".
 func forbidden(path, name string) string {
 	if why := wholly[path]; why != "" {
 		return why
@@ -99,12 +99,12 @@ func forbidden(path, name string) string {
 	return functions[path][name]
 }
 
-// readers are packages whose functions change nothing of what they are handed that anybody notices, or
-// change what isn't the lock's: where a log goes, or a test.
+// readers are packages whose functions change no argument in a way that anybody notices, or
+// change a value that isn't the lock's: where a log goes, or a test.
 var readers = words("errors regexp regexp/syntax log log/slog context text/template html/template encoding/base64 encoding/hex encoding/base32 " +
 	"encoding/binary strconv unicode unicode/utf8 testing time fmt net/netip net/url path cmp unique hash/crc32 hash/crc64 go/token embed crypto/tls crypto/x509")
 
-// reading reports whether a function changes nothing of what it is handed.
+// reading reports whether a function leaves its receiver and arguments unchanged.
 func reading(pkg, name string) bool {
 	switch pkg {
 	case "":
@@ -159,7 +159,7 @@ func fills(pkg, name string) (arg int, writer, is bool) {
 	return 0, false, false
 }
 
-// remembers reports whether a writer of Go's own keeps what is written, for whoever has it to read. Others go to logs and
+// remembers reports whether a writer of Go's own keeps the bytes written, to be read from it. Others go to logs and
 // connections; those of the lock's own are called.
 func remembers(t types.Type) bool {
 	if p, is := t.(*types.Pointer); is {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// value is the node of what a value is.
+// value is the node of a value.
 func (r *reader) value(p place) *node {
 	if r.values[p] == nil {
 		r.values[p] = newNode()
@@ -24,7 +24,7 @@ type walker struct {
 	level level
 }
 
-// value is the node of what a value is in the code that is read.
+// value is the node of a value in the code that is read.
 func (w *walker) value(v ssa.Value) *node {
 	g, is := v.(*ssa.Global)
 	n := w.reader.value(place{v, is || w.level == outer})
@@ -35,7 +35,7 @@ func (w *walker) value(v ssa.Value) *node {
 	return n
 }
 
-// set follows what sets a package's variable, wherever that is.
+// set follows the code that sets a package's variable, wherever that is.
 func (w *walker) set(g *ssa.Global) {
 	obj := g.Object()
 	if obj == nil { // the compiler's
@@ -230,7 +230,7 @@ func (w *walker) mentions(in ast.Node, fn *ssa.Function) (all []token.Pos) {
 	return all
 }
 
-// operands notes what later code names: functions that it may call, variables, and the table's.
+// operands notes the operands of later code: functions that it may call, variables, and the table's.
 func (w *walker) operands(i ssa.Instruction) {
 	var callee ssa.Value
 	if c, is := i.(ssa.CallInstruction); is {
@@ -318,7 +318,7 @@ func (w *walker) at(i ssa.Instruction) token.Pos {
 	return w.fn.Pos()
 }
 
-// keep notes that a value is put into what another leads to.
+// keep notes that a value is put into the memory that another leads to.
 func (w *walker) keep(v, into ssa.Value) {
 	w.copy(w.value(v), w.remembered(into), nil)
 	if fn, is := v.(*ssa.Function); is {
@@ -400,9 +400,9 @@ func fieldOf(t types.Type, i int) *types.Var {
 	return t.Underlying().(*types.Struct).Field(i)
 }
 
-// load has what memory has in it flow to a value.
+// load has the content of memory flow to a value.
 func (w *walker) load(v *ssa.UnOp) {
-	w.copy(w.value(v.X), w.value(v), v.Type()) // what is shared leads to what is shared
+	w.copy(w.value(v.X), w.value(v), v.Type()) // shared memory leads to shared memory
 	if f, is := v.X.(*ssa.FieldAddr); is {
 		w.reads(fieldOf(f.X.Type(), f.Field), v)
 	} else {
@@ -414,7 +414,7 @@ func (w *walker) load(v *ssa.UnOp) {
 	w.spread(v)
 }
 
-// reads has what a field has in it flow to a value.
+// reads has the content of a field flow to a value.
 func (w *walker) reads(f *types.Var, v ssa.Value) {
 	n := w.field(f)
 	from := n.every
@@ -427,7 +427,7 @@ func (w *walker) reads(f *types.Var, v ssa.Value) {
 	}
 }
 
-// spread marks the fields of a struct that is copied from shared memory: what they lead to is shared, too.
+// spread marks the fields of a struct that is copied from shared memory: the memory that they lead to is shared, too.
 func (w *walker) spread(v ssa.Value) {
 	s, is := v.Type().Underlying().(*types.Struct)
 	if !is || !leads(v.Type()) {
@@ -456,7 +456,7 @@ func (w *walker) same(from, to ssa.Value, by ssa.Instruction) {
 	}
 }
 
-// computed follows what a value comes from.
+// computed follows the operands of a value.
 func (w *walker) computed(i ssa.Value) {
 	by := i.(ssa.Instruction)
 	switch i := i.(type) {
@@ -591,7 +591,7 @@ func (w *walker) unary(i *ssa.UnOp) {
 	}
 }
 
-// element has what is in a slice, a map or a channel flow to a value.
+// element has the content of a slice, a map or a channel flow to a value.
 func (w *walker) element(of, v ssa.Value) {
 	w.copy(w.value(of), w.value(v), v.Type())
 	w.copy(w.remembered(of), w.value(v), v.Type())
@@ -625,7 +625,7 @@ func done(v ssa.Value) bool {
 	return is && c.Call.IsInvoke() && c.Call.Method.FullName() == "(context.Context).Done"
 }
 
-// closure has what a function literal takes from around it flow into it.
+// closure has the variables that a function literal captures flow into it.
 func (w *walker) closure(i *ssa.MakeClosure) {
 	fn := i.Fn.(*ssa.Function)
 	w.put(w.value(i), thing{fn: fn})
@@ -662,7 +662,7 @@ func (w *walker) closure(i *ssa.MakeClosure) {
 	}
 }
 
-// capturedName is the name of what a closure has from around it.
+// capturedName is the name of a variable that a closure has captured.
 func (r *reader) capturedName(fn *ssa.Function, i int) string {
 	if fn.Parent() != nil {
 		return fn.FreeVars[i].Name()
