@@ -22,7 +22,7 @@ import (
 type Bounds struct {
 	Strategy strategies.Strategy // the lock
 	Clients  int                 // 1 to 4
-	Others   bool                // there is any number of further clients: in their place, an environment does at any time what clients were seen to do
+	Others   bool                // there is any number of further clients: in their place, an environment acts at any time as clients were seen to act
 	Cycles   int                 // how often each client asks for the lock: 1 to 9, or Any
 	Tries    int                 // of the lock in each cycle, with its strategy's own delay between two: 1 to 9; 0 is 1
 	Nodes    int                 // of a lock on several servers; 0 is the strategy's number
@@ -100,8 +100,8 @@ const MaxSwitches = 200
 // lockKey is the key that locks are given.
 const lockKey = "lock"
 
-// maxTTL is the longest TTL of a search: farTTLs of it fit into 32 bits of milliseconds, and
-// what adds up to them.
+// maxTTL is the longest TTL of a search: instants.FarTTLs of it, and the spans added to that, fit
+// into 32 bits of milliseconds.
 const maxTTL = 2 * time.Hour
 
 // MaxClients is the greatest number of clients in a search.

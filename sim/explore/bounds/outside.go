@@ -9,7 +9,7 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Outside lists, in words, what no schedule within the bounds has: the kinds of fault that
+// Outside tells, in words, what no schedule within the bounds has: the kinds of fault that
 // are not in the budget, and those that no search can make: it makes one of each of the given kinds.
 func (b *Bounds) Outside(made []fault.Fault) string {
 	var parts []string

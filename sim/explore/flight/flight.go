@@ -28,7 +28,7 @@ type Request struct {
 	Ago            int32       // milliseconds since it was sent
 	Left           int32       // of one that waits at its server: milliseconds until it gives up, or Forever; otherwise 0
 	Orphan         bool        // the client has closed its connection, which has another number now
-	Sender         Sender      // what has become of the process that sent it
+	Sender         Sender      // the fate of the process that sent it
 	Queued         bool        // it waits behind another request on its connection
 	Loses          bool        // its reply is going to be lost
 }

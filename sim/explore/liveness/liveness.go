@@ -12,7 +12,7 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Result is what a closed graph says of those who ask for a lock.
+// Result has the answers of a closed graph about those who ask for a lock.
 type Result struct {
 	// Because is why nothing is decided about livelocks; empty if that is.
 	Because string

@@ -334,7 +334,7 @@ func trialled(r *explore.Result) string {
 	return "none violates what is said to hold"
 }
 
-// Lasting states what the graph of a search says of those who keep asking, and what that assumes.
+// Lasting states the answers of a search's graph about those who keep asking, and their assumptions.
 // It is empty if LV was not sought.
 func Lasting(r *explore.Result) (items []Item) {
 	l := r.Liveness

@@ -132,7 +132,7 @@ func (r *Remembering) Error() string {
 // bound on cycles takes the names of tokens, and of clients, for interchangeable.
 type Unlike struct {
 	Client      string // its name
-	Once, Again string // what follows equal observations under the two names, in words
+	Once, Again string // the outcomes of equal observations under the two names, in words
 	Source      trace.Source
 }
 

@@ -36,7 +36,7 @@ func (n *node) root() *node {
 }
 
 // A place is a value, a variable or a function, as the lock's code has it or as the code around has it: calls that the
-// latter makes for itself, such as another test of the same lock, have nothing to do with the lock that is read.
+// latter makes for itself, such as another test's of the same lock, have nothing to do with the lock that is read.
 type place struct {
 	of    any
 	outer bool

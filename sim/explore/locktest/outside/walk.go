@@ -365,7 +365,7 @@ func (w *walker) choosesChannel(v, into ssa.Value, by ssa.Instruction) {
 	}
 	of := w.value(v)
 	if load, is := v.(*ssa.UnOp); is {
-		if g, is := load.X.(*ssa.Global); is { // what other variables may have is known of those
+		if g, is := load.X.(*ssa.Global); is { // the content of other variables is known of those
 			of = w.value(g)
 		}
 	}

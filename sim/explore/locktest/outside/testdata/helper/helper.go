@@ -9,7 +9,7 @@ import (
 // Token draws one.
 func Token() string { return rand.Text() } // want crypto/rand.Text
 
-// Stale goes by the machine's clock.
+// Stale uses the machine's clock.
 func Stale(at time.Time) bool { return age(at) > 5*time.Second }
 
 func age(at time.Time) time.Duration { return time.Since(at) } // want time.Since
