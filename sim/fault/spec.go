@@ -38,7 +38,7 @@ type Spec struct {
 	parse  func(*parse.Fields) Fault
 }
 
-// MenuItem is an entry of the sandbox's menu: a fault by what it does.
+// MenuItem is an entry of the sandbox's menu: a fault by its effect.
 type MenuItem struct {
 	Does string                   // goes on with a sentence that begins with the actor's name: "crashes"
 	Make func(actor string) Fault // actor names a client if the kind's first parameter is one, otherwise a server

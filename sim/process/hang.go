@@ -53,7 +53,7 @@ type Watch struct {
 	sights   []*sight
 }
 
-// sight is what a watch has seen of a runtime.
+// sight is a watch's last observation of a runtime.
 type sight struct {
 	rt    *Runtime
 	beat  uint64 // of the runtime when the watch last looked
@@ -188,7 +188,7 @@ func (rt *Runtime) hang(client int) *Hang {
 }
 
 // allStacks is the text of all goroutines' stacks. That they all fit can be told only by room that is left over, so the
-// next call begins with what was enough for this one: a search asks at every grant, and most programs have few stacks.
+// next call begins with the size that was enough for this one: a search asks at every grant, and most programs have few stacks.
 func allStacks() []byte {
 	for size := max(1<<16, enough.Load()); ; size *= 2 {
 		stacks := make([]byte, size)

@@ -73,7 +73,7 @@ func (c *Client) acquire(ctx context.Context) (*strategies.Lease, error) {
 }
 
 // keptItsWord panics, naming the line of Acquire, if the deadline of a lease has become another
-// while no Extend ran. The monitors and the search know of a deadline what Acquire and Extend
+// while no Extend ran. The monitors and the search know only the deadline that Acquire and Extend
 // return, so they would judge a lease that its caller no longer has.
 func (c *Client) keptItsWord(lease *strategies.Lease) {
 	if lease.Deadline != c.promised {

@@ -10,7 +10,7 @@ import (
 var rejoinings = [...]struct{ joins, ways, steps int }{{200, 5, 120}, {8, 1, 4000}}
 
 // rejoinSome tries some of the joins between two cycles. A history that was joined with another
-// has never gone on in the search; here its client gets the observations of the other's then, and must
+// has never gone on in the search; here its client gets the observations that followed the other, and must
 // make the same operations and reports. That knows nothing of how fields are compared.
 func (k *Clients) rejoinSome() error {
 	joins, next := k.joins()

@@ -395,7 +395,7 @@ func (l *local) wait(t int, due int32) {
 }
 
 // settle brings the client into canonical form: it wakes threads whose wait is over, and
-// clears what no longer matters.
+// clears the fields that no longer matter.
 func (l *local) settle() {
 	c := l.c
 	h := l.clients.At(c.history)
