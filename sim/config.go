@@ -14,7 +14,7 @@ import (
 // states the bounds of each field.
 type Config struct {
 	Strategy strategies.Strategy
-	Scenario string        // a label of the effect that the run shows, see Label
+	Scenario string        // a label that says what the run shows, see Label
 	Key      string        // the lock's key, as its constructor gets it
 	Record   string        // the key under which the lock stores its record; empty is Key itself, see Config.RecordKey
 	TTL      time.Duration // of a lease

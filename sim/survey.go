@@ -9,7 +9,7 @@ import (
 )
 
 // Survey is the part of a client's condition that no event shows: where its threads stand,
-// and the messages on its connections. With the [trace.State], and with its code's observations
+// and the state of its connections. With the [trace.State], and with its code's observations
 // so far, it decides what the client can do next. All instants are true ones.
 type Survey struct {
 	Threads []ThreadSurvey

@@ -294,7 +294,7 @@ func rounds(ctx context.Context, m *space.Model, opt Options) (*search, error) {
 		m.KeepSpent() // another process wouldn't know which were dropped
 	}
 	if opt.dir != nil && opt.dir.Left() {
-		// the facts to be learnt before are known
+		// the facts to be learnt first are known
 	} else if m.Bounds.Endless() {
 		if err := digitize(ctx, m, opt); err != nil {
 			return nil, err

@@ -182,7 +182,7 @@ func (s *search) layer(pieces int, read func(piece int, into []uint32) []uint32)
 	return !s.stop.Load()
 }
 
-// followAll returns the successors of some states. If that fails for one of them, it comes to the errors of the others, too,
+// followAll returns the successors of some states. If that fails for one of them, it meets with the errors of the others, too,
 // and reports false.
 func (s *search) followAll(x *space.Explorer, orbits *orbit.Finder, states []uint32) (to []uint32, done bool) {
 	done = true

@@ -43,8 +43,8 @@ func (h *Hang) Error() string {
 		"Wait with Options.Clock.Sleep, start threads by Options.Go%s", h.Client, h.After, where, h.What, mutex)
 }
 
-// Watch notices client code that hangs. A thread's code runs as a coroutine, so that who
-// resumes it waits with it, and can't be woken: [Watch.Run] has that done by a goroutine
+// Watch notices client code that hangs. A thread's code runs as a coroutine, so that its
+// resumer waits with it, and can't be woken: [Watch.Run] has that done by a goroutine
 // which can be left behind.
 type Watch struct {
 	patience time.Duration

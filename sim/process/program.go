@@ -61,7 +61,7 @@ func (c *Client) release(t *Thread, cycle int, lease *strategies.Lease) {
 }
 
 // acquire calls the lock's Acquire. It panics, naming the method's line, if that returns
-// neither a lease nor an error. With an error a lease doesn't count, as Go's callers have it:
+// neither a lease nor an error. A lease that comes with an error doesn't count, by Go's convention:
 // many a lock returns an empty one along with the error.
 func (c *Client) acquire(ctx context.Context) (*strategies.Lease, error) {
 	lease, err := c.lock.Acquire(ctx)

@@ -81,7 +81,7 @@ type Op struct {
 	Err     error
 	Reply   []byte
 	Reading time.Duration // of OpClock, of the wall clock since trace.Epoch; and the number drawn, of OpDraw
-	Source  trace.Source  // the line of code, if the runtime records that; it finds out a line that isn't set
+	Source  trace.Source  // the line of code, if the runtime records that; it fills in an empty one
 }
 
 // Forever is the Wait of an OpReceive without a timeout.

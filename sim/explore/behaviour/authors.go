@@ -11,7 +11,7 @@ import (
 // maxTold is the number of readings of those who write one text, beyond which nothing is known.
 const maxTold = 8
 
-// told keeps a threshold of a reading, if it is known who wrote all that the code has seen.
+// told keeps a threshold of a reading, if it is known who wrote all texts that the code has seen.
 func (f *finder) told(from uint32, v int64, path []step) {
 	since, texts, others := f.readBefore(from), f.heard(from), false
 	for _, e := range path {

@@ -32,7 +32,7 @@ type History struct {
 	Threads       [MaxThreads]Operation // each thread's next operation
 	Series        naming.SeriesSet      // of which it has seen or kept tokens
 	Own           naming.SeriesSet      // that of its cycle, in a search without a bound on cycles
-	Read          int32                 // the last reading of the monotonic clock, as its observation has it
+	Read          int32                 // the last reading of the monotonic clock, as in its observation
 	Earlier       []int32               // all its readings, if those of earlier cycles count, too: see Memory
 	kept          uint64                // at a point between two cycles, or the end: a digest of the lock's fields; 0 elsewhere
 	fields        uint32                // there, an outline of them, which is in Clients.fields

@@ -25,7 +25,7 @@ const (
 )
 
 // probeMemories probes a lock that keeps something in its fields at places that were probed: the steps in later
-// cycles; and at others, which differ from them in its fields. Beyond, places are left out, and counted.
+// cycles; and at others, which differ from them in the lock's fields. Beyond, places are left out, and counted.
 func (f *finder) probeMemories(probed, others []candidate) {
 	if !f.keeps() {
 		return

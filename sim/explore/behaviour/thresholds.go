@@ -89,7 +89,7 @@ type finder struct {
 	states   bool            // the content of a lock's fields where a cycle has ended is a doing, too
 	leaves   bool            // after a probe the lock had something else in its fields
 	loose    bool            // numbers make no difference that are sent, slept for or told: a draw follows
-	lives    map[string]bool // commands, as kindOf has them, whose reply tells how long a key still lives
+	lives    map[string]bool // kinds of command, see kindOf, whose reply tells how long a key still lives
 	tellings map[string][]readings.Telling
 	spans    []int64 // from readings of true time to thresholds after them
 	written  map[string][]int64

@@ -108,7 +108,7 @@ func (l *local) perform(t int) bool {
 	return true
 }
 
-// accepts reports whether the resource accepts the access that an operation is, whatever others
+// accepts reports whether the resource accepts an operation that is an access, whatever others
 // have done to it: it doesn't look at the fencing token.
 func (h *habits) accepts(p *behaviour.Operation) bool {
 	return h.resource == sim.Plain || h.resource == sim.FencedWrites && p.Kind == process.OpRead
