@@ -23,7 +23,7 @@ type Spec struct {
 	Cache bool       // it concerns the database behind a cache, and no other workload
 	Menu  []MenuItem // its entries in the sandbox's menu, or scriptsOnly
 
-	// Example is such a step of a script, beginning with its key, and Means its effect.
+	// Example is the step in a script, beginning with its key, and Means its effect.
 	// They are the kind's row in the table of steps of docs/scenarios.md, which editors and the
 	// program show, too. Kinds with the same key share that row: Means of the second follows its
 	// Example there, behind those of the first. Both are empty if scripts don't have the kind.
