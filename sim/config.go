@@ -14,7 +14,7 @@ import (
 // states the bounds of each field.
 type Config struct {
 	Strategy strategies.Strategy
-	Scenario string        // a label: what the run shows, see Label
+	Scenario string        // a label that says what the run shows, see Label
 	Key      string        // the lock's key, as its constructor gets it
 	Record   string        // the key under which the lock stores its record; empty is Key itself, see Config.RecordKey
 	TTL      time.Duration // of a lease
@@ -53,7 +53,7 @@ func (c *Config) servers() []string {
 }
 
 // RecordKey returns the key of the lock's record, which many locks make from the key that
-// they are given. The monitors, PD's probe and evictions go by it.
+// they are given. The monitors, PD's probe and evictions use it.
 func (c *Config) RecordKey() string {
 	if c.Record != "" {
 		return c.Record

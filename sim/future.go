@@ -11,7 +11,7 @@ import (
 // no event shows and by which livelocks are found.
 type future struct{ w *World }
 
-// Next describes the next operation of a client's main thread, the time until then, and what the client has been told in its
+// Next describes the next operation of a client's main thread, the time until then, and the replies to the client in its
 // present try, or in the one after which it waits.
 func (f future) Next(client int) string {
 	c := f.w.clients[client]
@@ -41,8 +41,8 @@ func (f future) Timers() (due []string) {
 	return due
 }
 
-// hear notes a reply. What its client was told in an earlier try may be forgotten: what it still goes by, it was told again,
-// or it counts tries, which nobody sees.
+// hear notes a reply. Replies of an earlier try may be forgotten: the client was told again the facts on which it still
+// depends, or it counts tries, which nobody sees.
 func (c *client) hear(reply []byte) {
 	if c.tries {
 		c.heard, c.tries = 0, false

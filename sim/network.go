@@ -14,7 +14,7 @@ import (
 )
 
 // message is one command on its way to a node, and then its reply on the way
-// back. It outlives its client: what was sent before a crash still arrives.
+// back. It outlives its client: a request sent before a crash still arrives.
 type message struct {
 	conn   *conn
 	args   []string
@@ -30,7 +30,7 @@ type message struct {
 	epoch                int // of the node, when it was sent
 	source               trace.Source
 
-	arranged nextRequest // what its client's nextRequest was when it was sent
+	arranged nextRequest // its client's nextRequest when it was sent
 
 	held bool   // in flight until a Free
 	gen  uint32 // bumped when the message is delayed, so that its old timer is dead
@@ -169,7 +169,7 @@ func (w *World) lose(m *message, reply bool) {
 	}
 }
 
-// drop loses a message: a request, a reply to one, or what a server has published.
+// drop loses a message: a request, a reply to one, or a message that a server has published.
 func (w *World) drop(m *message, reply bool) {
 	m.lost, m.held = true, false
 	m.gen++

@@ -114,13 +114,13 @@ func (w *World) emit(e *trace.Event) int {
 	return e.Seq
 }
 
-// emitOf emits an event of a client's that concerns no server, with what all such events have.
+// emitOf emits an event of a client's that concerns no server, with the fields that all such events have.
 func (w *World) emitOf(c *client, e trace.Event) int {
 	e.Client, e.Node, e.Ref, e.Acq = c.Index, trace.None, trace.None, c.Acquired
 	return w.emit(&e)
 }
 
-// emitAt emits an event at a server that no client has caused, with what all such events have.
+// emitAt emits an event at a server that no client has caused, with the fields that all such events have.
 func (w *World) emitAt(n *redis.Node, e trace.Event) int {
 	e.Client, e.Node, e.Ref = trace.None, n.Index, trace.None
 	return w.emit(&e)

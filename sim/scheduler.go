@@ -12,7 +12,7 @@ import (
 	"lockstep/sim/trace"
 )
 
-// scheduler keeps the instant, what is due when, and whose turn it is.
+// scheduler keeps the instant, the timers, and whose turn it is.
 //
 // Invariants: now never decreases in a run. No waiting thread is due before soonest.
 // Every thread that is not over is either ready, with a readyAt of its own, or waiting,
@@ -152,7 +152,7 @@ func (w *World) tooLate(at time.Duration) bool {
 // TooLate is the error of a run that would go on past [trace.MaxTime].
 type TooLate struct{ At time.Duration }
 
-// Error says at which instant the run was stopped, and what the latest is that a trace can tell.
+// Error says at which instant the run was stopped, and the latest instant that a trace can tell.
 func (e *TooLate) Error() string {
 	return fmt.Sprintf("the run was stopped at %s: it would go on for more than %d years of virtual time", trace.Duration(e.At), trace.MaxTime/(365*24*time.Hour))
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // Survey is the part of a client's condition that no event shows: where its threads stand,
-// and what is on its connections. With the [trace.State], and with what its code has seen so
-// far, it decides what the client can do next. All instants are true ones.
+// and the state of its connections. With the [trace.State], and with its code's observations
+// so far, it decides what the client can do next. All instants are true ones.
 type Survey struct {
 	Threads []ThreadSurvey
 	Conns   []ConnSurvey // that the client has not closed, in the order in which they were opened
@@ -86,7 +86,7 @@ func (w *World) Lock(client int) strategies.Lock { return w.clients[client].Clie
 // Scripts lists the digests of the scripts that a node has cached, sorted.
 func (w *World) Scripts(node int) []string { return w.nodes[node].CachedScripts() }
 
-// ExpireEarly drops at once what is in the last millisecond of its life: the end of a TTL,
+// ExpireEarly drops at once the records in the last millisecond of their lives: the end of a TTL,
 // at which Redis still keeps a record. It is no move of a schedule: see the package
 // certificate under explore.
 func (w *World) ExpireEarly() {

@@ -49,7 +49,7 @@ type World struct {
 	// grantSent is, by client, the instant at which it sent the command of its current
 	// acquisition that last stored its record, or last prolonged it to the client's knowledge.
 	// Until then it is that of the call of Acquire: a lock may return a lease that it has kept
-	// from an earlier call, and who is told no deadline can't know that it is an old one.
+	// from an earlier call, and a client that is told no deadline can't know that it is an old one.
 	grantSent []time.Duration
 
 	scheduler

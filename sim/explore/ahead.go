@@ -8,9 +8,9 @@ import (
 	"lockstep/sim/process"
 )
 
-// lookAhead begins with what comes after the last round while it isn't known yet whether there are further instants, and
-// so another round: with elsewhen, and with the least schedules. Nearly always there are none, and to find that out takes one
-// worker. Where code must not run twice at the same time, it does nothing.
+// lookAhead begins with the steps after the last round, elsewhen and the least schedules, while it isn't known yet whether
+// there are further instants, and so another round. Nearly always there are none, and to find that out takes one worker.
+// Where code must not run twice at the same time, it does nothing.
 func (s *search) lookAhead(ctx context.Context) {
 	if s.Timed() && !s.Bounds.Endless() && !s.Bounds.Remembers && s.opt.dir == nil {
 		s.ahead = s.lookElsewhere(ctx, max(1, s.workers()-1))
@@ -18,14 +18,14 @@ func (s *search) lookAhead(ctx context.Context) {
 	}
 }
 
-// giveUp ends what lookAhead has begun, if it has.
+// giveUp ends the work that lookAhead has begun, if any.
 func (s *search) giveUp() {
 	s.ahead.end()
 	s.least.end()
 	s.ahead, s.least = nil, nil
 }
 
-// end ends what has been begun, and waits for that.
+// end stops elsewhen, and waits until it has returned.
 func (o *outlook) end() {
 	if o != nil {
 		o.stop()
@@ -33,8 +33,8 @@ func (o *outlook) end() {
 	}
 }
 
-// leastBeside are the least schedules of what a search has found, once ready is closed. They come of a model of their own, as
-// that of the search is at work.
+// leastBeside has the least schedules of the violations that a search has found, once ready is closed. They come of a model
+// of their own, as that of the search is at work.
 type leastBeside struct {
 	stop  context.CancelFunc
 	ready chan struct{}
@@ -89,7 +89,7 @@ func leastIn(m *space.Model, found space.Codes, alike bool, stop func() bool) (l
 	return l
 }
 
-// wait returns the least schedules of what was found, or nil if nobody has found them.
+// wait returns the least schedules of the violations found, or nil if nobody has found them.
 func (b *leastBeside) wait(found space.Codes) *leastFound {
 	if b == nil || b.found != found {
 		return nil

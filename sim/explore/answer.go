@@ -13,7 +13,7 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Answer is what a search has established, for one code or for all of them. There are four
+// Answer is the conclusion of a search about one code, or about all of them. There are four
 // answers. Each has one wording, that of String, and all views use it: a reader must never
 // take one for another.
 type Answer uint8
@@ -22,7 +22,7 @@ type Answer uint8
 // certain.
 const (
 	// NotDecided: a schedule that violates the code has neither been found nor excluded. The
-	// search was cut off, or did not do what could violate it.
+	// search was cut off, or never took the steps that could violate it.
 	NotDecided Answer = iota
 	// HoldsWithin: no schedule within the bounds violates it. One with more cycles or with
 	// more faults may.
@@ -63,12 +63,12 @@ type Finding struct {
 	Answer  Answer
 	Of      string   // if it holds for every schedule: of how many clients
 	Because []string // why it is not decided: clauses
-	But     []string // what no schedule had an occasion for, though it could matter: clauses
+	But     []string // events for which no schedule had an occasion, though they could matter: clauses
 	Least   *Counterexample
 }
 
 // String returns the answer as a clause, with the reasons in the same breath: "not decided, because
-// ...". What no schedule had comes first, as a reader of "holds" may read no further: "no lease
+// ...". The events that no schedule had come first, as a reader of "holds" may read no further: "no lease
 // was extended; apart from that, holds within these bounds".
 func (f Finding) String() string { return f.Answer.with(f.Of, f.Because, f.But) }
 
@@ -173,7 +173,7 @@ func (r *Result) Summary() string {
 	var groups []group // with the same answer, for the same reasons
 	holds := NotDecided
 	all := r.Findings()
-	slices.SortStableFunc(all, func(a, b Finding) int { return len(a.But) - len(b.But) }) // what is lacking for one code comes behind those that hold without
+	slices.SortStableFunc(all, func(a, b Finding) int { return len(a.But) - len(b.But) }) // codes that hold with an exception come last
 	for _, f := range all {
 		if f.Answer == Violated {
 			violated = append(violated, f.Code.String())
@@ -205,8 +205,8 @@ func (r *Result) Summary() string {
 	return strings.Join(parts, "; ") + r.resolution(holds)
 }
 
-// resolution says how near to each other the values are that were tried of what the code
-// measures, and of what it draws, if an answer that holds rests on them; otherwise it is empty.
+// resolution says how near to each other the tried values of the code's readings and random
+// numbers are, if an answer that holds rests on them; otherwise it is empty.
 func (r *Result) resolution(a Answer) (text string) {
 	if !a.Holds() {
 		return ""
@@ -253,8 +253,8 @@ func (r *Result) unread() []string {
 	return nil
 }
 
-// lacking lists what no schedule of a search has had, so that it says less than its bounds
-// promise.
+// lacking lists the events that no schedule of a search has had, so that it says less than its
+// bounds promise.
 func (r *Result) lacking(c trace.Code) (but []string) {
 	switch {
 	case r.Vacuity.Unextended:

@@ -3,14 +3,14 @@
 //
 // # Packages
 //
-//   - explore itself has the search, and the least schedules of what it finds.
-//   - space has the states and the choices: what is searched.
+//   - explore itself has the search, and the least schedules of the violations it finds.
+//   - space has the states and the choices that are searched.
 //   - bounds delimits that: so many clients, cycles and faults.
 //   - flight has that part of a state which is under way: requests that are held up or could
 //     arrive once more. naming renames clients and tokens, so that situations which differ in
 //     names alone are one. orbit finds those within bounds. spent recognises requests that
 //     nothing can come of any more.
-//   - counts has what is counted besides states.
+//   - counts has a search's statistics besides the number of states.
 //   - instants finds the instants at which a search lets time stop, by the thresholds in a
 //     lock's code.
 //   - behaviour learns how clients and servers behave. A client's next operation is a
@@ -29,8 +29,8 @@
 //     picture describes a situation as either of them shows it.
 //   - certificate checks the result of a search without bounds by means of the engine alone.
 //   - trials plays random schedules in the engine alone, with waits of any length, by which a
-//     search doubts what it is about to claim (doubt.go). offers has the faults as moves of the engine.
-//   - fuzz plays such schedules as well, and expects the search to find what they violate.
+//     search doubts the claims it is about to make (doubt.go). offers has the faults as moves of the engine.
+//   - fuzz plays such schedules as well, and expects the search to find their violations.
 //   - madeup has locks that are made up from steps, for tests to compare verdicts on.
 //   - report puts a result into words, and locktest is the search as a function for tests
 //     of other modules.
@@ -54,7 +54,7 @@
 // A search without a bound on cycles closes where its situations are finitely many. Those that
 // differ in the names of clients and tokens alone are one, and the lock is refused if names
 // make a difference to it. With [Bounds.Others] an environment stands for any number of further
-// clients. It may do more than they can, so what it alone violates is not decided. SOUNDNESS.md
+// clients. It may do more than they can, so a code that it alone violates is not decided. SOUNDNESS.md
 // argues both.
 //
 // # Why to believe it
@@ -66,5 +66,5 @@
 // plays random schedules in both interpreters, replays histories to notice a lock that isn't
 // deterministic, and has the engine confirm every counterexample. It fails when they
 // disagree. With [Options.Trials] the engine also plays thousands of schedules that know nothing of the
-// search, and what one of them violates doesn't hold.
+// search, and a code that one of them violates doesn't hold.
 package explore

@@ -17,7 +17,7 @@ import (
 // starts are the times by which brief schedules begin later than those of a search that has
 // true time in its states. A lock that looks at differences of times alone does the same
 // whenever it begins. At the last two, a minute, an hour, a day, a month and a year soon end, and a week,
-// which begins on Monday or on Sunday: a lock that goes by one of these may do otherwise around its end alone,
+// which begins on Monday or on Sunday: a lock that depends on one of these may do otherwise around its end alone,
 // because its record ends with it, or because it takes the record of another one over.
 func starts(ttl time.Duration) []time.Duration {
 	const day = 24 * time.Hour
@@ -27,7 +27,7 @@ func starts(ttl time.Duration) []time.Duration {
 		time.Date(1973, 1, 1, 0, 0, 0, 0, time.UTC).Sub(trace.Epoch) - ttl/2, time.Date(1995, 1, 1, 0, 0, 0, 0, time.UTC).Sub(trace.Epoch) - ttl/24}
 }
 
-// outlook is what elsewhen comes to, once ready is closed.
+// outlook has the results of elsewhen, once ready is closed.
 type outlook struct {
 	stop    context.CancelFunc
 	help    func() // has one more worker look
@@ -78,7 +78,7 @@ func (s *search) elsewhenBeside(ctx context.Context) (differs func() (string, er
 }
 
 // elsewhen searches brief schedules that begin at other times, and returns in what they differ,
-// or nothing. What a lock writes may differ, as long as nothing comes of it. A search lets all its
+// or nothing. The contents of records may differ, as long as nothing comes of it. A search lets all its
 // schedules begin at the same time, and means every time.
 func (s *search) elsewhen(ctx context.Context, model brief, workers int, more <-chan struct{}) (differs string, err error) {
 	now, err := begin(ctx, model, 0, 0, workers)
@@ -110,7 +110,7 @@ func (s *search) elsewhen(ctx context.Context, model brief, workers int, more <-
 // touching returns the violations of live leases that brief schedules have only if each lease lasts a millisecond longer than
 // it says. Time stops at whole milliseconds, while clients' clocks have fractions of them: of a clock that is cut off to
 // milliseconds, as Redis's is, as much may be gone already when it is read, so a span between two such readings may be up to a
-// millisecond longer than that between the two instants. Whoever acts too early by as much meets with a lease that ends so much later.
+// millisecond longer than that between the two instants. A client that acts too early by as much meets a lease that ends so much later.
 func (s *search) touching(ctx context.Context, r *Result) (codes trace.Verdict, err error) {
 	var held trace.Verdict
 	for _, c := range r.Bounds.Sought() {
@@ -133,9 +133,9 @@ func (s *search) touching(ctx context.Context, r *Result) (codes trace.Verdict, 
 	return codes, err
 }
 
-// beginAll returns what the schedules have that begin at each of the times, up to the first that don't have the same
-// as those that begin now. Workers search those of several starts at once, one more of them as soon as more is closed: clients
-// must not share variables then.
+// beginAll returns the beginning of the schedules at each of the times, up to the first that differs from now, that of
+// the schedules that begin now. Workers search those of several starts at once, one more of them as soon as more is closed:
+// clients must not share variables then.
 func beginAll(ctx context.Context, model brief, now beginning, at []time.Duration, workers int, more <-chan struct{}) []beginning {
 	all := make([]beginning, len(at))
 	var next, count atomic.Int64
@@ -167,11 +167,11 @@ func beginAll(ctx context.Context, model brief, now beginning, at []time.Duratio
 	wg.Wait()
 	close(over)
 	one.Wait()
-	return all[:count.Load()] // a worker ends what it has begun
+	return all[:count.Load()] // a worker ends a search that it has begun
 }
 
-// beginning is what the schedules that begin at some time have: how many different situations,
-// but for the contents of records and what clients remember, and a digest of those.
+// beginning describes the schedules that begin at some time: how many different situations they
+// have, but for the contents of records and clients' memories, and a digest of those.
 type beginning struct {
 	outlines int
 	digest   uint64

@@ -33,7 +33,7 @@ func concludeEndless(ctx context.Context, m *space.Model, r *Result) error {
 	r.unconfirm()
 	b := m.Bounds
 	b.Waits = bounds.WaitsMustEnd
-	b.Others = false // what they do is no choice that the engine could play
+	b.Others = false // their deeds are no choices that the engine could play
 	exact, err := space.NewModel(b, false)
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func concludeEndless(ctx context.Context, m *space.Model, r *Result) error {
 	return errors.Join(err, w.Close())
 }
 
-// unconfirm takes back what was found and has no schedule.
+// unconfirm takes back the codes that were found and have no schedule.
 func (r *Result) unconfirm() {
 	for _, c := range r.Found {
 		if r.Find(c) == nil {
@@ -61,7 +61,7 @@ func (r *Result) unconfirm() {
 	r.Found = slices.DeleteFunc(r.Found, func(c trace.Code) bool { return r.Find(c) == nil })
 }
 
-// errKeeps is the error of a lock that carries on from cycle to cycle what its fields don't show.
+// errKeeps is the error of a lock that keeps more from cycle to cycle than its fields show.
 var errKeeps = errors.New("the lock keeps something from one cycle to the next that its fields don't show, such as a WATCH or MULTI that is still open on a connection, a connection of its own, or a variable in a closure: a search of it needs a bound on cycles")
 
 // digitize lets time stop at the multiples of a grid: see [space.Model.Digitize]. The spans that
@@ -123,7 +123,7 @@ func uncertifiable(m *space.Model) error {
 	return nil
 }
 
-// smallIn returns bounds that show most of what a lock does.
+// smallIn returns bounds that show most of a lock's behaviour.
 func smallIn(b Bounds) Bounds {
 	b.Cycles, b.Clients, b.Others = 2, min(2, b.Clients), false
 	for k := range b.Faults {

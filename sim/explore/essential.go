@@ -14,7 +14,7 @@ import (
 // Fault is one thing that goes wrong in a counterexample.
 type Fault struct {
 	Kind FaultKind // that the budget counts
-	Text string    // what goes wrong, in words
+	Text string    // the fault in words
 	// Essential: the engine has played the schedule without the fault, and the violation
 	// did not happen, or only with as many faults: a client that need not wait for a lost
 	// reply any more, say, would have to be paused.

@@ -21,21 +21,21 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Result is the result of a search: what it has covered, and what it has found. See
-// [Result.Finding] for what that establishes.
+// Result is the result of a search: its coverage and the violations found. See
+// [Result.Finding] for the conclusions.
 type Result struct {
 	Bounds   Bounds // that were searched
 	Complete bool   // every schedule within the bounds was covered
 	Why      string // the reason if it is not complete
 
 	// Closed: the search came to its end without reaching the bounds on cycles and faults, so
-	// what holds, holds for every schedule, however long. Still bounded are the clients (see
+	// a code that holds, holds for every schedule, however long. Still bounded are the clients (see
 	// [Bounds.Clients] and [Bounds.Others]) and, at any one instant, the requests under way.
 	Closed   bool
 	UnderWay int  // of a closed search: the most requests that were held up at once
 	Threads  bool // the lock starts threads: those of one client act by turns; in a closed search it asks again when all of its last cycle have ended
 
-	Trials      int // random schedules with waits of any length that the engine has played to doubt what holds: see [Options.Trials]
+	Trials      int // random schedules with waits of any length that the engine has played to doubt the codes that hold: see [Options.Trials]
 	TrialsMeant int // so many it was to play, if there had been time
 
 	Depth       int             // all schedules of so many choices were covered
@@ -45,7 +45,7 @@ type Result struct {
 	Unprobed    int             // places in client code at which no other values of clocks were tried than schedules had: see [behaviour.Thresholds]
 	Grid        time.Duration   // of a search without bounds: time goes on by its multiples
 	Branches    []time.Duration // and the readings, since a cycle's first, at which the code changes its mind: near them it may do either
-	Probed      bool            // values were tried of clocks and remaining lives: what holds may not hold for code that changes its mind between two
+	Probed      bool            // values were tried of clocks and remaining lives: claims may not hold for code that changes its mind between two
 	Timed       bool            // code reads a clock that shows true time
 	Captures    bool            // the lock has closures, and Bounds.Remembers says that these remember nothing
 	Draws       int             // places at which client code draws a random number, by histories: see [behaviour.Clients.Draws]
@@ -62,7 +62,7 @@ type Result struct {
 	Undecided string
 	Near      NearMisses // how near it came to violations
 
-	Kept bool // the search was cut off, or what is concluded from it, and another with the same [Options.Disk] goes on with it
+	Kept bool // the search or its conclusion was cut off, and another with the same [Options.Disk] goes on with it
 
 	Liveness *liveness.Result // if LV was sought, and the search has closed
 
@@ -106,7 +106,7 @@ type Vacuity struct {
 	Unused     []FaultKind   // kinds of fault in the budget that no schedule has had
 }
 
-// NearMisses counts what kept a lock from breaking, over all transitions.
+// NearMisses counts the events that kept a lock from breaking, over all transitions.
 type NearMisses = counts.Near
 
 // Find returns the counterexample of a code, or nil.
@@ -123,14 +123,14 @@ func (r *Result) Find(c trace.Code) *Counterexample {
 // bounds at least.
 func (r *Result) Holds(c trace.Code) bool { return r.Finding(c).Answer.Holds() }
 
-// Run searches every schedule within the bounds. It ends early, with what it has found so
+// Run searches every schedule within the bounds. It ends early, with the violations found so
 // far, when ctx is done or a limit is reached. It fails if the bounds make no sense; if the
 // strategy can't be searched ([behaviour.Nondeterminism], [behaviour.Endless]); if its code
 // panics ([process.Panic]) or hangs ([process.Hang]); and if the engine disagrees with the
 // search, which would be a bug. A search whose lock hangs leaves goroutines behind.
 //
-// It runs the lock's code and doesn't read it: what that asks of its process or its machine, and what its clients
-// share, it notices only if two runs of the same differ; and timers of package time only with Options.Timers. For a
+// It runs the lock's code and doesn't read it. It notices calls to the process or the machine, and variables that clients
+// share, only if two runs of the same differ; and timers of package time only with Options.Timers. For a
 // lock that isn't known to do without, there is package locktest, which reads the source first.
 func Run(ctx context.Context, b Bounds, opt Options) (*Result, error) {
 	ctx, stop := context.WithCancel(ctx)
@@ -240,7 +240,7 @@ func searchModel(ctx context.Context, m *space.Model, opt Options, v Vacuity) (*
 		return nil, err
 	}
 	opt.progress(Progress{States: r.States, Transitions: r.Transitions, Depth: r.Depth, Concluding: true})
-	if ctx.Err() != nil { // a search that was cut off still shows what it has found
+	if ctx.Err() != nil { // a search that was cut off still shows its findings
 		s.giveUp()
 		var done func()
 		ctx, done = context.WithTimeout(context.WithoutCancel(ctx), grace)
@@ -260,7 +260,7 @@ func searchModel(ctx context.Context, m *space.Model, opt Options, v Vacuity) (*
 }
 
 // concludeBounded finds the least schedules of a search within bounds, and at the same time whether schedules
-// that begin at other times go the same way. If they don't, nothing is decided of what wasn't found.
+// that begin at other times go the same way. If they don't, nothing is decided of the codes not found.
 func (s *search) concludeBounded(ctx context.Context, r *Result, found space.Codes, opt Options) (*Result, error) {
 	differs, done := s.elsewhenBeside(ctx)
 	defer done()
@@ -294,7 +294,7 @@ func rounds(ctx context.Context, m *space.Model, opt Options) (*search, error) {
 		m.KeepSpent() // another process wouldn't know which were dropped
 	}
 	if opt.dir != nil && opt.dir.Left() {
-		// what has to be learnt before is known
+		// the facts to be learnt first are known
 	} else if m.Bounds.Endless() {
 		if err := digitize(ctx, m, opt); err != nil {
 			return nil, err
@@ -323,8 +323,8 @@ func rounds(ctx context.Context, m *space.Model, opt Options) (*search, error) {
 }
 
 // learn has a model learn instants from a search of schedules of two clients with one cycle, which are few: that nearly
-// always saves a round. Of the catalogue's locks none shows more in a second such search, and what this one misses the
-// model's own rounds find. It reports false if the model has no more schedules than these itself.
+// always saves a round. Of the catalogue's locks none shows more in a second such search, and the model's own rounds
+// find the instants that this one misses. It reports false if the model has no more schedules than these itself.
 func learn(ctx context.Context, m *space.Model, opt Options) (learnt bool, err error) {
 	b, all := smallIn(m.Bounds), &m.Bounds
 	if b.Cycles = 1; all.Cycles == 1 && all.Clients == b.Clients && all.Faults == b.Faults {
@@ -444,7 +444,7 @@ func (r *Result) smaller(ctx context.Context) error {
 	return nil
 }
 
-// sort brings what was found into the order of codes, worst first.
+// sort brings the codes found and the counterexamples into the order of codes, worst first.
 func (r *Result) sort() {
 	slices.Sort(r.Found)
 	slices.SortFunc(r.Violated, func(a, b *Counterexample) int { return int(a.Code) - int(b.Code) })

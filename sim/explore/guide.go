@@ -25,7 +25,7 @@ type Guide struct {
 	guide guiding
 }
 
-// guiding is what a [guide] does. Behind an interface a Guide doesn't show the types of a
+// guiding has the methods of a [guide]. Behind an interface a Guide doesn't show the types of a
 // model's tables: they are generic, and the compiler would make their code anew in each package
 // that sees a Guide.
 type guiding interface {

@@ -14,7 +14,7 @@ import (
 // calls the function again, with a model in which true time belongs to the state; and if it
 // meets a sleep for a fraction of a millisecond, with bounds that round sleeps; and if a lock
 // keeps a reading of a clock from one cycle to the next, with clocks that go on; and if a lock
-// keeps what its fields don't show, with histories that don't join; and if names may have made a
+// keeps more than its fields show, with histories that don't join; and if names may have made a
 // difference, with states that differ in them.
 func withModel(b Bounds, do func(*space.Model) error) error { return withModelFrom(b, false, do) }
 

@@ -58,7 +58,7 @@ func (s *statedNodes) add(p pathNode, state []uint32) (i int32, added bool) {
 	return i, true
 }
 
-// find returns the slot of a node's state, or the free one for it, and the upper half of what belongs there.
+// find returns the slot of a node's state, or the free one for it, and the upper half of the slot's value.
 func (s *statedNodes) find(p *pathNode, state []uint32) (slot int, half uint64) {
 	s.grow()
 	half = s.digest(p, state)

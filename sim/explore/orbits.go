@@ -26,7 +26,7 @@ func (s *search) alike() bool { return s.orbits != nil && !s.unsure }
 // interchange runs everything once more that clients and servers were seen to do, with the clients' names exchanged in
 // every way, as far as the search hasn't. All is known then that would be if it had followed all states. It returns the
 // search's error; and [unfit.ByName] if that has an error, or this, which may be because names matter. A search that was
-// cut off has some time for it, and none to begin again: what it has found needs a schedule then. Nobody is told which error
+// cut off has some time for it, and none to begin again: its findings need schedules then. Nobody is told which error
 // was the first: it is looked for again, or the search was cut off for another reason, which is told.
 func (s *search) interchange(ctx context.Context, err error) error {
 	limited := errors.Is(err, errLimit)

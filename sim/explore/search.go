@@ -36,8 +36,8 @@ type Options struct {
 	// collections of garbage, and no lock of the catalogue has any.
 	Timers bool
 	// Trials is how many random schedules the engine plays within the bounds, with waits of any length, where a code would
-	// hold. They know nothing of the search's instants, and are drawn from fixed seeds. What any of them violates
-	// is violated, and nothing is decided of the other codes. 0 is none. On several servers, and in other processes, they are
+	// hold. They know nothing of the search's instants, and are drawn from fixed seeds. A code that any of them violates
+	// is violated, and nothing is decided of the others. 0 is none. On several servers, and in other processes, they are
 	// fewer, as they take longer there.
 	Trials int
 	// Spans are waits of random schedules that are likely to matter, such as those that the lock's code names.
@@ -58,7 +58,7 @@ type Progress struct {
 	Frontier            int   // states of this depth that are not expanded yet
 	Bytes               int   // memory that the visited set takes
 	Disk                int64 // bytes that it takes on disk
-	Resumed             bool  // the search goes on, on disk, with what another process has searched: this comes first then
+	Resumed             bool  // the search goes on, on disk, from the states of another process: this comes first then
 	Concluding          bool  // the search is over, and the least schedules are looked for
 	Doubting            bool  // and random schedules are played
 	Certified           int   // and of a certificate so many states are written down
@@ -70,14 +70,14 @@ type search struct {
 	opt      Options
 	orbits   *orbit.Orbits // of states that differ in clients' names alone, of which one is followed for all; or nil
 	visited  visited
-	before   level         // what another process has done
+	before   level         // the last that another process has finished
 	found    atomic.Uint32 // codes
 	stop     atomic.Bool
 	why      string            // the reason if it was stopped early
 	cut      bool              // it was stopped before all levels were searched
 	oneTime  bool              // all its schedules begin at one time, and nobody has looked yet whether others go the same way: see elsewhen
-	unsure   bool              // it was cut off before it was known whether names matter, and what it has found needs a schedule
-	ahead    *outlook          // what that comes to, if it was begun before the end of the last round
+	unsure   bool              // it was cut off before it was known whether names matter, and its findings need schedules
+	ahead    *outlook          // elsewhen's results, if it was begun before the end of the last round
 	least    *leastBeside      // and the least schedules
 	failed   unfit.Least       // errors
 	finishes bool              // the level is finished whatever fails
@@ -141,7 +141,7 @@ func (s *search) over() bool {
 
 // finished is the number of states of which a level is finished when the lock has turned out to be unfit, or its code has
 // failed: of all errors there the least is told then, and not that to which a worker has come first. That takes some
-// seconds. Of a larger level, what is told depends on the workers' pace.
+// seconds. Of a larger level, the error told depends on the workers' pace.
 const finished = 200_000
 
 func (s *search) workers() int {
@@ -182,7 +182,7 @@ func (s *search) layer(pieces int, read func(piece int, into []uint32) []uint32)
 	return !s.stop.Load()
 }
 
-// followAll returns the successors of some states. If that fails for one of them, it comes to the errors of the others, too,
+// followAll returns the successors of some states. If that fails for one of them, it meets with the errors of the others, too,
 // and reports false.
 func (s *search) followAll(x *space.Explorer, orbits *orbit.Finder, states []uint32) (to []uint32, done bool) {
 	done = true
@@ -263,7 +263,7 @@ func (s *search) deadlock(x *space.Explorer, state []uint32) bool {
 	return dead
 }
 
-// fail ends the search with an error: at once, unless it is to be compared with others. What has been found stays found if
+// fail ends the search with an error: at once, unless it is to be compared with others. The codes found so far stay found if
 // the search can't take on more instants.
 func (s *search) fail(err error) {
 	if unfit.IsUnlearned(err) {
@@ -310,7 +310,7 @@ func (s *search) watch(ctx context.Context) (done func()) {
 	}
 }
 
-// looked is the time between two looks at what a search takes. Tests look more often.
+// looked is the time between two checks of a search's memory. Tests look more often.
 var looked = 200 * time.Millisecond
 
 // check reports progress, and stops the search at the limit of memory.
@@ -332,8 +332,8 @@ func (o *Options) progress(p Progress) {
 // outOfMemory is why a search has ended at the limit of memory.
 const outOfMemory = "the memory limit was reached"
 
-// full reports whether what the program's heap holds has passed the limit. Garbage doesn't count, of which there may be
-// several times as much: how much depends on when it was last collected, and what a search finds must not.
+// full reports whether the live objects on the program's heap have passed the limit. Garbage doesn't count, of which there
+// may be several times as much: how much depends on when it was last collected, and a search's findings must not.
 func (o *Options) full() bool {
 	if o.Memory <= 0 || heap() <= o.Memory {
 		return false
@@ -342,7 +342,7 @@ func (o *Options) full() bool {
 	return heap() > o.Memory
 }
 
-// heap is what the program's heap takes, in bytes, with what is garbage and not collected yet.
+// heap is the size of the program's heap, in bytes, with the garbage that isn't collected yet.
 func heap() int64 {
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)

@@ -108,7 +108,7 @@ func (q *shortest) pop() (node int32) {
 // findShortest finds the least schedule for each of the violations. It takes all schedules in the
 // order of their cost, so the first with a violation is the least, and the violation needs
 // each of its faults: otherwise there would be a schedule of fewer. Of schedules that differ in clients' names
-// alone it takes one if alike is set. It ends early, with what it has, when stop reports true.
+// alone it takes one if alike is set. It ends early, with the schedules found so far, when stop reports true.
 func findShortest(m *space.Model, wanted space.Codes, alike bool, stop func() bool) (map[trace.Code][]space.Choice, error) {
 	x := m.Explorer()
 	x.Begin()

@@ -85,7 +85,7 @@ func (v *onDisk) advance(l level) (int64, error) { return v.Advance(l) }
 
 func (v *onDisk) sizes() (states, memory, disk int64) { return v.Progress() }
 
-// level is what a search on disk says at the end of a level, besides its states.
+// level is the record that a search on disk makes at the end of a level, besides its states.
 type level struct {
 	Depth, Followed int64
 	Found           uint32
@@ -98,7 +98,7 @@ func (s *search) level() level {
 	return level{Depth: s.depth.Load(), Followed: s.followed.Load(), Found: s.found.Load(), Stats: s.stats(), Commands: s.Servers.Ran}
 }
 
-// stats returns what all workers have counted.
+// stats returns the counts of all workers.
 func (s *search) stats() counts.Stats {
 	all := s.before.Stats
 	for _, x := range s.pool {
@@ -107,7 +107,7 @@ func (s *search) stats() counts.Stats {
 	return all
 }
 
-// attempt is what distinguishes one model of a search from another: see withModel.
+// attempt has the settings that distinguish one model of a search from another: see withModel.
 type attempt struct{ Timed, WholeSleeps, ClockGoesOn, Remembers bool }
 
 func attemptOf(m *space.Model) attempt {
@@ -208,8 +208,8 @@ func (s *search) begin() (states int64, err error) {
 	return set.Frontier(), nil
 }
 
-// shareOfStates is the part of the memory that states may take: a third. Their tables and what
-// the collector hasn't freed yet need the rest.
+// shareOfStates is the part of the memory that states may take: a third. Their tables and
+// the garbage that isn't collected yet need the rest.
 const shareOfStates = 3
 
 // resume takes the set from disk, and the search to where it was. It fails if the lock does

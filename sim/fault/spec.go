@@ -23,7 +23,7 @@ type Spec struct {
 	Cache bool       // it concerns the database behind a cache, and no other workload
 	Menu  []MenuItem // its entries in the sandbox's menu, or scriptsOnly
 
-	// Example is the step as a script may have it, beginning with its key, and Means its effect.
+	// Example is the step in a script, beginning with its key, and Means its effect.
 	// They are the kind's row in the table of steps of docs/scenarios.md, which editors and the
 	// program show, too. Kinds with the same key share that row: Means of the second follows its
 	// Example there, behind those of the first. Both are empty if scripts don't have the kind.
@@ -38,7 +38,7 @@ type Spec struct {
 	parse  func(*parse.Fields) Fault
 }
 
-// MenuItem is an entry of the sandbox's menu: a fault by what it does.
+// MenuItem is an entry of the sandbox's menu: a fault by its effect.
 type MenuItem struct {
 	Does string                   // goes on with a sentence that begins with the actor's name: "crashes"
 	Make func(actor string) Fault // actor names a client if the kind's first parameter is one, otherwise a server

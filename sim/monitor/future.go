@@ -30,7 +30,7 @@ type blocking struct {
 	refused int  // Seq of the first refusal
 	others  bool // somebody else than its owner was refused
 	since   time.Duration
-	after   string // by what its owner was gone then: refusals before that don't count
+	after   string // its owner's end, in words: refusals before that don't count
 }
 
 // Blocked reports whether a client was refused only because of an orphaned record, which is
@@ -88,7 +88,7 @@ func (m *Monitor) refusal(e *trace.Event) {
 	}
 }
 
-// gone says by what the owner of an orphaned record has left it.
+// gone says how the owner of an orphaned record has left it.
 func (m *Monitor) gone(client int) string {
 	switch c := &m.s.Clients[client]; {
 	case c.Crashed:

@@ -133,7 +133,7 @@ func (m *Monitor) executed(e *trace.Event) {
 func (m *Monitor) After(e *trace.Event) {
 	m.provenance.after(e)
 	if e.Kind.Fault() {
-		m.cycle.start() // what took a fault to come round again doesn't do so by itself
+		m.cycle.start() // a cycle that took a fault to come round again doesn't do so by itself
 	}
 	switch e.Kind {
 	case trace.KindExecute, trace.KindSend, trace.KindPush, trace.KindRead, trace.KindWrite, trace.KindQuery:

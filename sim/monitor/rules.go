@@ -12,7 +12,7 @@ import (
 // condition on the facts.
 type Rule struct {
 	Code trace.Code
-	// Text is the rule and what isn't counted, in paragraphs, and Tests the tests that hold
+	// Text is the rule and its exceptions, in paragraphs, and Tests the tests that hold
 	// the engine and the search to it. The model, docs/model.md, has both.
 	Text  string
 	Tests []string
@@ -253,7 +253,7 @@ func (m *Monitor) destroyed(e trace.Event) string {
 	return trace.List(lost) + " updates are lost"
 }
 
-// because joins what there is to say about a violation behind its colon.
+// because joins the reasons for a violation behind its colon.
 func (m *Monitor) because(reasons ...string) string {
 	reasons = slices.DeleteFunc(reasons, func(r string) bool { return r == "" })
 	if len(reasons) == 0 {
@@ -487,7 +487,7 @@ then, so the strategy is not to blame. It is reported all the same, because "ok"
 
 Not counted: servers that are back by the end of the run, and a server whose place a replica has taken.`
 
-// What several proofs have.
+// The parts that several proofs share.
 
 func (m *Monitor) name(client int) string { return m.t.Clients[client] }
 

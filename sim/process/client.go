@@ -289,7 +289,7 @@ func (c *Client) begin(run func(*Thread)) {
 	c.rt.host.Started(t)
 }
 
-// Stop ends all threads, and what the lock keeps besides its Redis clients.
+// Stop ends all threads, and the lock's resources besides its Redis clients.
 func (c *Client) Stop() {
 	for _, t := range c.Threads {
 		t.Kill()

@@ -19,7 +19,7 @@ type Settings struct {
 	Seed     uint64
 	Workload trace.Workload
 	Tokens   Tokens
-	Retoken  func(token string) string // what a client gets in the place of each token that it draws; nil is the token
+	Retoken  func(token string) string // the text that a client gets in the place of each token that it draws; nil is the token
 	Draws    bool                      // a random number is drawn in a step of the thread, and the host chooses it
 	Tick     time.Duration             // a sleep of the lock's ends at a multiple of it; 0 is exactly when it is over
 }

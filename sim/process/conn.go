@@ -46,7 +46,7 @@ func (c *Conn) reset() {
 	c.Line.Reset()
 }
 
-// clear removes what an exchange that has been broken off has left at the client's end.
+// clear removes the client's state of an exchange that has been broken off.
 func (c *Conn) clear() { c.partial, c.rest, c.wait, c.by = nil, nil, 0, nil }
 
 // Write sends the commands that go-redis flushes: one, or a whole pipeline. It fails if the

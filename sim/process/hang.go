@@ -43,8 +43,8 @@ func (h *Hang) Error() string {
 		"Wait with Options.Clock.Sleep, start threads by Options.Go%s", h.Client, h.After, where, h.What, mutex)
 }
 
-// Watch notices client code that hangs. A thread's code runs as a coroutine, so that who
-// resumes it waits with it, and can't be woken: [Watch.Run] has that done by a goroutine
+// Watch notices client code that hangs. A thread's code runs as a coroutine, so that its
+// resumer waits with it, and can't be woken: [Watch.Run] has that done by a goroutine
 // which can be left behind.
 type Watch struct {
 	patience time.Duration
@@ -53,7 +53,7 @@ type Watch struct {
 	sights   []*sight
 }
 
-// sight is what a watch has seen of a runtime.
+// sight is a watch's last observation of a runtime.
 type sight struct {
 	rt    *Runtime
 	beat  uint64 // of the runtime when the watch last looked
@@ -188,7 +188,7 @@ func (rt *Runtime) hang(client int) *Hang {
 }
 
 // allStacks is the text of all goroutines' stacks. That they all fit can be told only by room that is left over, so the
-// next call begins with what was enough for this one: a search asks at every grant, and most programs have few stacks.
+// next call begins with the size that was enough for this one: a search asks at every grant, and most programs have few stacks.
 func allStacks() []byte {
 	for size := max(1<<16, enough.Load()); ; size *= 2 {
 		stacks := make([]byte, size)

@@ -65,8 +65,8 @@ type Line interface {
 	Exchange(args []string) (reply []byte)
 	// HangUp is called when a running thread closes the connection.
 	HangUp()
-	// Renew returns a new line to the same server, for a connection on which an exchange was broken off: what is in
-	// flight on the old one never reaches the client.
+	// Renew returns a new line to the same server, for a connection on which an exchange was broken off: messages in
+	// flight on the old one never reach the client.
 	Renew() Line
 	// Reset makes the line as good as new, for another run.
 	Reset()
@@ -86,7 +86,7 @@ type Runtime struct {
 	refused    atomic.Pointer[Panic] // something that a run can't contain, such as an operation of a goroutine that is no thread
 	sources    sourceCache
 	preparing  bool                // see Prepare
-	connecting sync.Mutex          // guards what new connections share: go-redis dials on goroutines of its own
+	connecting sync.Mutex          // guards the state that new connections share: go-redis dials on goroutines of its own
 	words      map[string][]string // of up to maxWords commands, by their bytes on the wire: see parse
 	told       trace.Event         // reported last: events are large, and are made at one place instead of being copied
 	clients    []*Client

@@ -106,7 +106,7 @@ func (c *Client) guard(dead *bool, run func()) {
 // clock. If it took part in the run, the run would hang: control would never come back.
 const strayed = "a goroutine that is not one of its threads uses Redis or the clock: start threads by Options.Go"
 
-// makes is the value for a constructor that does what only threads can.
+// makes is the value for a constructor that performs an operation reserved for threads.
 func makes(what string) string {
 	return "New " + what + ", and a run begins only after it: do that in Acquire"
 }

@@ -61,7 +61,7 @@ func (c *Client) release(t *Thread, cycle int, lease *strategies.Lease) {
 }
 
 // acquire calls the lock's Acquire. It panics, naming the method's line, if that returns
-// neither a lease nor an error. With an error a lease doesn't count, as Go's callers have it:
+// neither a lease nor an error. A lease that comes with an error doesn't count, by Go's convention:
 // many a lock returns an empty one along with the error.
 func (c *Client) acquire(ctx context.Context) (*strategies.Lease, error) {
 	lease, err := c.lock.Acquire(ctx)
@@ -73,7 +73,7 @@ func (c *Client) acquire(ctx context.Context) (*strategies.Lease, error) {
 }
 
 // keptItsWord panics, naming the line of Acquire, if the deadline of a lease has become another
-// while no Extend ran. The monitors and the search know of a deadline what Acquire and Extend
+// while no Extend ran. The monitors and the search know only the deadline that Acquire and Extend
 // return, so they would judge a lease that its caller no longer has.
 func (c *Client) keptItsWord(lease *strategies.Lease) {
 	if lease.Deadline != c.promised {

@@ -9,7 +9,7 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Timer is a timer of package time that client code has made. It goes by the machine's clock, of
+// Timer is a timer of package time that client code has made. It follows the machine's clock, of
 // which hardly any passes in a run, so it doesn't go off.
 type Timer struct {
 	Call   string       // the function that has made it, such as "time.AfterFunc"

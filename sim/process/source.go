@@ -10,7 +10,7 @@ import (
 	"lockstep/sim/trace"
 )
 
-// sourceCache remembers what a program counter stands for.
+// sourceCache remembers the line of code of a program counter.
 type sourceCache map[uintptr]trace.Source
 
 // callerSource returns the running line of the strategy: the innermost frame that belongs

@@ -10,8 +10,8 @@ import (
 )
 
 // Strays reports whether a goroutine that a client's threads have started by themselves is still
-// there, and the line that starts it. It is none of the threads: what it does, and when, virtual
-// time has no say in. One that waits for a time.Ticker does nothing at all in a run, because
+// there, and the line that starts it. It is none of the threads: virtual
+// time doesn't govern its actions. One that waits for a time.Ticker does nothing at all in a run, because
 // hardly any real time passes in that.
 //
 // Goroutines tell in the texts of their stacks who has started them. Those of Go's own library

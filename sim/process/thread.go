@@ -81,7 +81,7 @@ type Op struct {
 	Err     error
 	Reply   []byte
 	Reading time.Duration // of OpClock, of the wall clock since trace.Epoch; and the number drawn, of OpDraw
-	Source  trace.Source  // the line of code, if the runtime records that; it finds out what is not set
+	Source  trace.Source  // the line of code, if the runtime records that; it fills in an empty one
 }
 
 // Forever is the Wait of an OpReceive without a timeout.
@@ -168,7 +168,7 @@ func (t *Thread) sendLater(c *Conn, args []string) {
 	t.unsent = append(t.unsent, o)
 }
 
-// flush sends the commands that are left to be sent. What was written to a connection that is
+// flush sends the commands that are left to be sent. A command for a connection that is
 // closed meanwhile makes no difference to its server.
 func (t *Thread) flush() {
 	for len(t.unsent) > 0 {
@@ -199,7 +199,7 @@ func (t *Thread) Resume() {
 }
 
 // End is Kill for a thread of a process that goes on. go-redis takes back the connections of the thread, as a Goexit is no
-// error, and replies to what the thread has asked would be read as those to others. A process has no such threads: an
+// error, and replies to the thread's requests would be read as those to others. A process has no such threads: an
 // exception ends them, upon which a library closes the connection. So each is replaced by a new one.
 func (t *Thread) End() {
 	t.Kill()

@@ -72,7 +72,7 @@ func (f *finder) readings(at uint32) (n int) {
 const apart = 1009
 
 // age finds out whether a threshold of a reading of true time, v, is one because the code compares that reading with a later
-// one on the path: it moves with that one, then, if need be by whole seconds alone. Below it, code does what it does after
+// one on the path: it moves with that one, then, if need be by whole seconds alone. Below it, code behaves as after
 // the reading lo. The age is how long after the reading the later one is the first that makes a difference, or 0 if there is
 // none; of code that counts in seconds, how long after the beginning of the reading's.
 func (f *finder) age(from uint32, m measured, lo, v int64, path []step) (age int64, seconds bool) {

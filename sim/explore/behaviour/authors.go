@@ -11,7 +11,7 @@ import (
 // maxTold is the number of readings of those who write one text, beyond which nothing is known.
 const maxTold = 8
 
-// told keeps a threshold of a reading, if it is known who wrote all that the code has seen.
+// told keeps a threshold of a reading, if it is known who wrote all texts that the code has seen.
 func (f *finder) told(from uint32, v int64, path []step) {
 	since, texts, others := f.readBefore(from), f.heard(from), false
 	for _, e := range path {
@@ -33,7 +33,7 @@ func (f *finder) told(from uint32, v int64, path []step) {
 	}
 }
 
-// texts lists what was told by a reply.
+// texts lists the payloads of an observed reply.
 func (f *finder) texts(seen Observation) []string {
 	if seen.Kind != SawReply {
 		return nil
@@ -41,7 +41,7 @@ func (f *finder) texts(seen Observation) []string {
 	return readings.Payloads(*f.k.Replies.Value(uint32(seen.Value)))
 }
 
-// heard lists what a client was told in its cycle.
+// heard lists the texts that a client was told in its cycle.
 func (f *finder) heard(at uint32) (list []string) {
 	for ; at != 0 && !f.k.At(at).BetweenCycles; at = f.k.At(at).parent {
 		list = append(list, f.texts(f.k.At(at).seen)...)
@@ -50,7 +50,7 @@ func (f *finder) heard(at uint32) (list []string) {
 }
 
 // authors lists for each text that a client was the first to send the readings that it had made before,
-// in its cycle. Who was told the text doesn't write it, and who sends it again has read on.
+// in its cycle. A client that was told the text doesn't write it, and one that sends it again has read on.
 func (f *finder) authors() map[string][]int64 {
 	if f.written != nil {
 		return f.written

@@ -28,14 +28,14 @@ const MaxThreads = 4
 type History struct {
 	client        int
 	parent        uint32                // its predecessor's id, and
-	seen          Observation           // what was observed there,
-	Threads       [MaxThreads]Operation // what each thread is about to do
+	seen          Observation           // the observation made there,
+	Threads       [MaxThreads]Operation // each thread's next operation
 	Series        naming.SeriesSet      // of which it has seen or kept tokens
 	Own           naming.SeriesSet      // that of its cycle, in a search without a bound on cycles
-	Read          int32                 // the last reading of the monotonic clock, as its observation has it
+	Read          int32                 // the last reading of the monotonic clock, as in its observation
 	Earlier       []int32               // all its readings, if those of earlier cycles count, too: see Memory
-	kept          uint64                // at a point between two cycles, or the end: a digest of what the lock has in its fields; 0 elsewhere
-	fields        uint32                // there, an outline of that, which is in Clients.fields
+	kept          uint64                // at a point between two cycles, or the end: a digest of the lock's fields; 0 elsewhere
+	fields        uint32                // there, an outline of them, which is in Clients.fields
 	depth         int16                 // operations since the start, or since the last point between two cycles
 	Closed        uint16                // the connections that the client has closed, a bit each
 	Lasts         uint16                // those of which a server may keep a subscription or a command that waits there; if its program has ended, the open ones with a subscription
@@ -119,7 +119,7 @@ type Transition struct {
 // Outcome is the effect of a transition.
 type Outcome struct {
 	To      uint32 // the id of the history to which it leads
-	Reports uint32 // what the client reports on the way: an index into Clients.Reports
+	Reports uint32 // the client's reports on the way: an index into Clients.Reports
 
 	// untaken is set while no schedule has taken the transition: the search for thresholds alone
 	// has tried it. Nil if a schedule was the first.
@@ -146,7 +146,7 @@ type cycleKey struct {
 	read          int32 // the last reading, if readings of the next cycle go on from there
 }
 
-// Clients memoises the behaviour of clients, and runs their code for what is not known yet. Workers do that at the same time,
+// Clients memoises the behaviour of clients, and runs their code for unknown transitions. Workers do that at the same time,
 // each with a replayer of its own, unless clients may share variables by closures: see alone.
 type Clients struct {
 	cfg             sim.Config
@@ -168,7 +168,7 @@ type Clients struct {
 	drawn           []readings.Draw                              // see DrawAlso
 	Begin           []uint32                                     // each client's first history; the last is the probe's
 	commands        *intern.Summarised[string, naming.SeriesSet] // with the series of which tokens occur in them
-	fields          *intern.Table[string]                        // outlines of what locks keep in these
+	fields          *intern.Table[string]                        // outlines of locks' fields
 	Replies         *intern.Table[string]                        // in RESP
 	Ran             atomic.Int64                                 // operations that were really performed, replays included
 	Captures        atomic.Bool                                  // a lock has functions that may remember things, where a cycle has ended
@@ -184,7 +184,7 @@ type Clients struct {
 	finishes bool          // see Finish
 }
 
-// Memory is what clients may know of earlier cycles.
+// Memory says what clients may know of earlier cycles.
 type Memory = driver.Memory
 
 // replayer is a driver with the history that it is at.
@@ -660,8 +660,8 @@ func (k *Clients) Finish(on bool) {
 	k.finishes = on
 }
 
-// Failed returns the least error of client code so far, or nil. It is set even if what has failed was run ahead, or does
-// well when it is run again.
+// Failed returns the least error of client code so far, or nil. It is set even if the code that failed was run ahead, or
+// succeeds when it is run again.
 func (k *Clients) Failed() error { return k.failed.Err() }
 
 // choose reserves an idle replayer: one that is at the history already, or a new one, or
@@ -798,8 +798,8 @@ func (k *Clients) again(r *replayer, id uint32) error {
 	return k.replay(r, id)
 }
 
-// faithful fails with [Nondeterminism] unless a replayer's threads are about to do what is known of the history. If they
-// aren't, the strategy depends on something besides its observations.
+// faithful fails with [Nondeterminism] unless a replayer's threads are about to perform the history's next operations. If
+// they aren't, the strategy depends on something besides its observations.
 func (k *Clients) faithful(r *replayer, id uint32) error {
 	is := *k.At(id)
 	if err := k.describe(&is, r); err != nil {
@@ -875,12 +875,12 @@ type Needs struct {
 	// Reading is set of a history after which the client reads its monotonic clock again in
 	// the cycle, or reports a deadline that it has computed from a reading.
 	Reading []bool
-	// Sending is set of one after which it waits for another reply to what it has sent.
+	// Sending is set of one after which it waits for another reply to its commands.
 	Sending []bool
 	Given   bool // some lease has the deadline that the host gives it
 }
 
-// Needs returns what is known of the clients' needs. It must not be called while workers run.
+// Needs returns the known needs of the clients. It must not be called while workers run.
 func (k *Clients) Needs() *Needs {
 	n := k.histories.Count.Load()
 	children := make([][]Outcome, n)

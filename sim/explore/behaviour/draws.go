@@ -20,8 +20,8 @@ type drawing struct {
 // Draws returns the random numbers, in nanoseconds, between which a search chooses when a thread draws one: the least, the
 // middle and the greatest of the range; and of [readings.Samples] others, or of all where the range has no more, one for
 // each different next step of the client. Two sleeps are the same step, and so are commands that differ in whole numbers
-// alone, such as a TTL: there, the greatest and the least make the difference. Where the next step is neither, what the
-// number decides comes later, and all numbers of a range that has no more than [readings.Samples] are chosen between. Of a
+// alone, such as a TTL: there, the greatest and the least make the difference. Where the next step is neither, the
+// number decides a later step, and all numbers of a range that has no more than [readings.Samples] are chosen between. Of a
 // range of whole milliseconds they are whole milliseconds, as the search counts time in these. It fails as [Clients.After]
 // does.
 func (k *Clients) Draws(history uint32, thread int) ([]int64, error) {
@@ -67,7 +67,7 @@ const (
 	drawsEach = 64     // numbers of a range that are compared for that, besides those that were drawn
 )
 
-// probeDraws compares what follows after draws, later in the cycle, or in the next, as probes are. Places with too
+// probeDraws compares the steps after draws, later in the cycle, or in the next, as probes are. Places with too
 // many thresholds are left out, and counted.
 func (f *finder) probeDraws() {
 	var all []candidate
@@ -89,7 +89,7 @@ func (f *finder) probeDraws() {
 	f.probes, f.loose = probes, false
 }
 
-// probeDraw compares what follows each of some numbers with what has followed one below that was drawn.
+// probeDraw compares the steps after each of some numbers with those after one below that was drawn.
 func (f *finder) probeDraw(from uint32, keeps bool) {
 	drawn := slices.DeleteFunc(slices.Clone(f.children[from]), func(e edge) bool { return e.seen.Kind != SawDraw })
 	count, unit := readings.Unit(f.k.At(from).Threads[drawn[0].thread].Below)

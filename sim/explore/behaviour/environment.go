@@ -11,7 +11,7 @@ import (
 	"lockstep/sim/process"
 )
 
-// Deed is what a client does to a server at one instant: a command, or a transaction from its WATCH to its EXEC. Its tokens
+// Deed is a client's act on a server at one instant: a command, or a transaction from its WATCH to its EXEC. Its tokens
 // are variables. An environment may do it at any time, in place of any client.
 type Deed []DeedStep
 
@@ -48,7 +48,7 @@ func (k *Clients) Deeds(deeds []Deed, histories []uint32) (_ []Deed, more bool) 
 	return deeds, more
 }
 
-// deed returns what a client does by sending a command, or reports that the command does nothing yet, as it is queued.
+// deed returns the deed of a client that sends a command, or reports that the command does nothing yet, as it is queued.
 func (k *Clients) deed(id uint32, p *Operation) (deed Deed, does bool) {
 	begun := k.transaction(id, p.Conn)
 	multi := slices.IndexFunc(begun, func(s DeedStep) bool { return k.words(s.Command)[0] == "MULTI" })
@@ -167,7 +167,7 @@ func (k *Clients) renamedDeed(deed Deed, r *naming.Renaming) Deed {
 	return to
 }
 
-// Instances lists what a deed can be in a state in which the given series are in use: each of
+// Instances lists the forms of a deed in a state in which the given series are in use: each of
 // its own tokens is one of the environment's, or a fresh one; each other is any that is in
 // use, or a fresh one. Different tokens stay different. It fails if too many are in use.
 func (k *Clients) Instances(deed Deed, used naming.SeriesSet) (list []Deed, err error) {

@@ -10,7 +10,7 @@ import (
 var rejoinings = [...]struct{ joins, ways, steps int }{{200, 5, 120}, {8, 1, 4000}}
 
 // rejoinSome tries some of the joins between two cycles. A history that was joined with another
-// has never gone on in the search; here its client does what the other's has done then, and must
+// has never gone on in the search; here its client gets the observations that followed the other, and must
 // make the same operations and reports. That knows nothing of how fields are compared.
 func (k *Clients) rejoinSome() error {
 	joins, next := k.joins()
@@ -80,7 +80,7 @@ func (k *Clients) rejoin(join Transition, next [][]uint32, random *rand.Rand, mo
 	return nil
 }
 
-// remembers fails with [Remembering] unless a replayer's threads are about to do what is known of a history.
+// remembers fails with [Remembering] unless a replayer's threads are about to perform a history's next operations.
 func (k *Clients) remembers(r *replayer, id uint32) error {
 	is := *k.At(id)
 	if err := k.describe(&is, r); err != nil {

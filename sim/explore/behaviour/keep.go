@@ -7,7 +7,7 @@ import (
 )
 
 // Kept lists the tables in which clients' behaviour is known, those before others that refer to
-// them. What else is memoised is a function of these.
+// them. Everything else that is memoised is a function of these.
 func (k *Clients) Kept() []intern.Kept {
 	return []intern.Kept{k.commands.Kept(nil), k.Replies.Kept(nil), k.fields.Kept(nil), k.Reports.Kept(k.Reports.Add), k.histories.Kept(k.add),
 		k.Outcomes.Kept(func(id uint32) {

@@ -8,7 +8,7 @@ import (
 // Time stops where spans end that are fixed: some constant time after an instant. A sleep for as long as something
 // took ends at 2 t - s, and so does a life as long as another is old.
 
-// lasting is what may become of the fixed spans that code begins after a greater reading.
+// lasting says how the fixed spans may change that code begins after a greater reading.
 type lasting uint8
 
 const (
@@ -17,7 +17,7 @@ const (
 	getsShorter
 )
 
-// begins notes what may become of spans after a reading, the last of a monotonic clock before them.
+// begins notes how spans may change after a reading, the last of a monotonic clock before them.
 func (f *finder) begins(from uint32, m measured) {
 	f.lasts, f.reads = mayDoBoth, f.readings(from)
 	switch {

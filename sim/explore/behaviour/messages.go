@@ -14,7 +14,7 @@ import (
 
 // Message is one that a command has sent to a subscriber.
 type Message struct {
-	Conn uint16 // the subscriber's connection, as a Question has it
+	Conn uint16 // the subscriber's connection, as in a Question
 	Text uint32 // its id in Clients.Replies
 }
 

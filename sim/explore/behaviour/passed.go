@@ -12,7 +12,7 @@ import (
 )
 
 // A client may send its reading to a server, which decides by it: a script is told how long a client has waited, a sorted set
-// is asked for what is older than a minute ago, or a TTL is computed from what is left of another and comes to less than
+// is asked for its members older than a minute, or a TTL is computed from the rest of another and comes to less than
 // nothing. The commands after two such readings are alike, and their replies are those to different questions. So they are put
 // to servers on equal snapshots: if the answers differ, so do the client's doings.
 

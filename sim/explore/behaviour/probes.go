@@ -32,16 +32,16 @@ const (
 // candidate is a history after which readings may be probed.
 type candidate struct {
 	from       uint32
-	place      places.Place // what the client has done and seen in the cycle, the last first
+	place      places.Place // the client's steps and observations in the cycle, the last first
 	roughly    string       // the same, with texts left out that it was given
 	lately     string       // the part of the place since three replies
 	everything string
-	state      string // the place, with an outline of what the lock had in its fields when the cycle began, large numbers aside
-	kept       string // the same, with all that it had there
+	state      string // the place, with an outline of the lock's fields at the beginning of the cycle, large numbers aside
+	kept       string // the same, with all of their content
 }
 
 // probeClients probes the readings of clients, and the answers that tell how long a key lives. Which histories are probed
-// depends on what is in them alone, and not on the order in which workers came to them. First are those of which something
+// depends on their contents alone, and not on the order in which workers came to them. First are those of which something
 // was done that others haven't done, then those of which something was seen, at last, or ever.
 func (f *finder) probeClients() {
 	var all []candidate
@@ -145,7 +145,7 @@ func (f *finder) compareProbe(from uint32, a measured, v int64, follow func(from
 	follow(from, a, b)
 }
 
-// follow compares what follows a probe with what follows a reading, and looks for thresholds between the two at
+// follow compares the steps after a probe with those after a reading, and looks for thresholds between the two at
 // the first difference.
 func (f *finder) follow(from uint32, a, b measured) {
 	queue := []*pair{{a: a.to, b: b.to}}
@@ -193,7 +193,7 @@ func (f *finder) followed(list []*pair, p *pair, x edge) []*pair {
 	return list
 }
 
-// bisectProbe is bisect for a probe. What it runs counts as probes. If they run out, the place is
+// bisectProbe is bisect for a probe. The runs it makes count as probes. If they run out, the place is
 // not probed; if they were many, nearly every value is a threshold.
 func (f *finder) bisectProbe(from uint32, a, b measured, p *pair) {
 	f.k.tolerate(true)
@@ -231,7 +231,7 @@ func (f *finder) tryAfter(tr Transition) (Outcome, bool) {
 	return out, err == nil
 }
 
-// candidate describes what a client has done in a cycle.
+// candidate describes a client's steps in a cycle.
 func (f *finder) candidate(at uint32) candidate {
 	c := candidate{from: at}
 	var place, roughly, all []byte // by hand, because it is asked for each history

@@ -8,9 +8,9 @@ import (
 	"lockstep/sim/explore/places"
 )
 
-// A reading may be kept in a field, or what the code made of it, and decide in a later cycle. Few of the histories
+// A reading, or a value computed from it, may be kept in a field and decide in a later cycle. Few of the histories
 // after a probe get so far. So of a lock that keeps something in its fields, probes are followed on few ways, and
-// further: to where two cycles have ended that have left the same. What closures keep can't be seen.
+// further: to where two cycles have ended that have left the same. The variables of closures can't be seen.
 
 const (
 	// recallDepth is the number of histories after a probe that are compared so.
@@ -24,8 +24,8 @@ const (
 	maxCaptured = 60_000
 )
 
-// probeMemories probes a lock that keeps something in its fields at places that were probed: what follows in later
-// cycles; and at others, which differ from them in what it had there. Beyond, places are left out, and counted.
+// probeMemories probes a lock that keeps something in its fields at places that were probed: the steps in later
+// cycles; and at others, which differ from them in the lock's fields. Beyond, places are left out, and counted.
 func (f *finder) probeMemories(probed, others []candidate) {
 	if !f.keeps() {
 		return
@@ -58,7 +58,7 @@ func (k *Clients) ranOn(id uint32) uint32 {
 	return k.ranOn(out.To)
 }
 
-// held is a digest of what the lock has in its fields at a history, or 0 if its code has failed there.
+// held is a digest of the lock's fields at a history, or 0 if its code has failed there.
 func (k *Clients) held(id uint32) uint64 {
 	if _, known := k.holds[id]; !known {
 		r, err := k.take(id)
@@ -73,7 +73,7 @@ func (k *Clients) held(id uint32) uint64 {
 	return k.holds[id]
 }
 
-// keeps reports whether the fields of a lock differ where cycles have ended or after a probe, or what closures have captured may.
+// keeps reports whether the fields of a lock differ where cycles have ended or after a probe, or variables that closures have captured may.
 func (f *finder) keeps() bool {
 	if f.k.memory.Closures || f.leaves {
 		return true
@@ -93,7 +93,7 @@ func (f *finder) keeps() bool {
 	return false
 }
 
-// recall is probe for what follows in later cycles, after the probes of up to two TTLs.
+// recall is probe for the steps in later cycles, after the probes of up to two TTLs.
 func (f *finder) recall(from uint32, group []measured) {
 	origin, list := f.probesOf(from, group)
 	f.states = true
@@ -131,7 +131,7 @@ func (f *finder) followFar(from uint32, a, b measured) {
 }
 
 // oneOfEach lists transitions from one history of a pair or the other: of replies that differ in numbers and tokens
-// alone the first and the last, as code may compare them with what it keeps; of each clock the least reading, and of that which
+// alone the first and the last, as code may compare them with values it keeps; of each clock the least reading, and of that which
 // was probed one that isn't before the probe, if there is such.
 func (f *finder) oneOfEach(p *pair, probe measured) (list []edge) {
 	place := map[string]int{}

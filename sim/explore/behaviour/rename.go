@@ -104,7 +104,7 @@ func (k *Clients) renamedAfter(tr Transition, r *naming.Renaming) (Outcome, erro
 	return out, nil
 }
 
-// observed returns what a client has observed, under new names.
+// observed returns a client's observation under new names.
 func (k *Clients) observed(client int, seen Observation, r *naming.Renaming) Observation {
 	switch seen.Kind {
 	case SawReply:
@@ -234,9 +234,9 @@ func (s *Servers) toldUnlike(text func(string) string, conn func(int) int) error
 	return nil
 }
 
-// unlike executes some of what was executed in the search once more on other servers, under other names, and fails
-// with [Unlike] unless what follows differs in nothing but names: with the least, as questions have their ids by the
-// pace of those who have asked them.
+// unlike executes some of the search's commands once more on other servers, under other names, and fails with [Unlike]
+// unless the answers differ in nothing but names: with the least error, as the ids of questions depend on the pace of
+// the workers that have asked them.
 func (s *Servers) unlike(ctx context.Context, other *Servers, answers []uint32, text func(string) string, conn func(int) int) error {
 	renamed := func(id uint32) uint32 { return other.ID(s.Snapshot(id).Renamed(text, conn)) }
 	var least unfit.Least

@@ -17,7 +17,7 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Retold runs what clients and servers were seen to do once more with tokens of other texts: so many first operations
+// Retold runs clients' operations and servers' commands once more with tokens of other texts: so many first operations
 // and commands and a few of each kind, for each way to choose tokens in [naming.Disguises]. It fails with [Unlike] if
 // anything but these texts differs then: the lock looks into tokens. It ends early, with the cause, when ctx is done, as
 // the histories of a lock that counts are long. It must not be called while workers run.
@@ -64,7 +64,7 @@ func (s *Servers) retold(ctx context.Context, d naming.Disguise, outcomes, answe
 }
 
 // inOrder lists the transitions that schedules have taken: outwards from the clients' beginnings, and those from one history
-// by what was observed. Their ids depend on the workers' pace.
+// by their observations. Their ids depend on the workers' pace.
 func (k *Clients) inOrder() (ids []uint32) {
 	next := make([][]uint32, k.histories.Count.Load())
 	for id := uint32(1); int(id) <= k.Outcomes.Len(); id++ {
@@ -96,8 +96,8 @@ func (k *Clients) byObservation(a, b uint32) int {
 	return cmp.Or(cmp.Compare(x.Thread, y.Thread), cmp.Compare(x.Seen.Kind, y.Seen.Kind), cmp.Compare(x.Seen.Value, y.Seen.Value))
 }
 
-// tellingOutcomes chooses what clients run once more. A kind is what a client has done and seen, tokens and large
-// numbers aside, since it began a cycle with alike fields: code may look into tokens in a place that is come to late.
+// tellingOutcomes chooses the transitions that clients run once more. A kind is a client's steps and observations, tokens
+// and large numbers aside, since it began a cycle with alike fields: code may look into tokens in a place that is reached late.
 func (k *Clients) tellingOutcomes(first int) []uint32 {
 	ids := k.inOrder()
 	if first >= len(ids) {
@@ -167,13 +167,13 @@ type retelling struct {
 	histories map[uint32]counterpart // of those that were asked for
 }
 
-// counterpart is what becomes of a history under other tokens: another one, or an error if there is none.
+// counterpart is a history's equivalent under other tokens: another history, or an error if there is none.
 type counterpart struct {
 	id  uint32
 	err error
 }
 
-// history returns what becomes of a history.
+// history returns the counterpart of a history.
 func (r *retelling) history(id uint32) counterpart {
 	to, known := r.histories[id]
 	if known {

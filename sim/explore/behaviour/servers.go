@@ -15,8 +15,8 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Servers memoises the behaviour of nodes, and asks Redis for what is not known yet. All
-// nodes of a configuration share it. Snapshots, commands and replies go by their ids.
+// Servers memoises the behaviour of nodes, and asks Redis for unknown answers. All
+// nodes of a configuration share it. Snapshots, commands and replies are referred to by their ids.
 type Servers struct {
 	lock       string
 	timed      bool                                 // true time belongs to the state
@@ -27,7 +27,7 @@ type Servers struct {
 	aged       *intern.Memo[aging, Aged]
 	series     intern.Chunks[naming.SeriesSet] // of which tokens occur in a snapshot, by its id
 	clients    *Clients
-	idle       *intern.Memo[uint32, [2]bool]  // what Idle tells of a command alone, outside of a transaction
+	idle       *intern.Memo[uint32, [2]bool]  // Idle's results for a command alone, outside of a transaction
 	withoutTxn *intern.Memo[Question, uint32] // snapshots without the open transaction of a connection
 	older      *intern.Memo[uint32, uint32]   // see Older
 	commands   *intern.Table[string]
@@ -200,7 +200,7 @@ func (s *Servers) Age(snapshot uint32, by int32) Aged {
 	return a
 }
 
-// ExpireEarly makes records expire a millisecond earlier than Redis lets them, at the very end of their TTL. Whoever has a
+// ExpireEarly makes records expire a millisecond earlier than Redis lets them, at the very end of their TTL. A client with a
 // lease loses its record sooner then, so no violation is missed by it; and spans of equal lengths end at one instant. It
 // must be called before any worker runs.
 func (s *Servers) ExpireEarly() {

@@ -12,9 +12,9 @@ import (
 )
 
 // A search lets each client's monotonic clock begin at an arbitrary reading, and again with each cycle. This file checks that
-// the reading makes no difference: it runs what clients have done once more, with clocks that stand elsewhere.
+// the reading makes no difference: it runs clients' paths once more, with clocks that stand elsewhere.
 
-// Elsewhere is what clients do otherwise while their monotonic clocks stand elsewhere.
+// Elsewhere has the differences in clients' behaviour while their monotonic clocks stand elsewhere.
 type Elsewhere struct {
 	// Keeps is set if the lock's fields have other content between two cycles: they keep a reading of the clock.
 	Keeps bool

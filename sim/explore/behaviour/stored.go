@@ -12,7 +12,7 @@ import (
 )
 
 // A reading may be stored: a script writes down how long a record still lives, or a client for how long it has waited, and
-// whoever finds the number later decides by it. Its reply is no reading, and differs in nothing else from a token's. So as soon
+// a client that finds the number later decides by it. Its reply is no reading, and differs in nothing else from a token's. So as soon
 // as some number was seen to be stored that has followed a reading, the numbers in all replies are taken for spans.
 
 // stores keeps in mind whether a text has a number that is another after another reading.
@@ -54,8 +54,8 @@ func (f *finder) storesIn(from uint32, after measured, p *pair) {
 	}
 }
 
-// echoed returns what a client observes in the history b where it observes seen in a, if what it reads is what it has sent,
-// which was another number there: not of a command that was refused, and if numbers become no longer.
+// echoed returns a client's observation in the history b where it observes seen in a, if it reads a number that it has sent,
+// which was another one in b: not of a command that was refused, and if numbers become no longer.
 func (f *finder) echoed(seen Observation, a, b uint32) Observation {
 	if seen.Kind != SawReply {
 		return seen

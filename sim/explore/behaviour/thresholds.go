@@ -83,13 +83,13 @@ type finder struct {
 	ages     bool            // the answers that are compared are to questions at two lives of a key
 	hopeless bool            // code changes its mind at nearly every value
 	tells    map[string]bool // and those whose reply tells the time
-	lasts    lasting         // what may become of spans, before the clock is read so often,
+	lasts    lasting         // how spans may change, before the clock is read so often,
 	reads    int
 	at       uint32          // at a history, or 0
-	states   bool            // what lies in a lock's fields where a cycle has ended is a doing, too
+	states   bool            // the content of a lock's fields where a cycle has ended is a doing, too
 	leaves   bool            // after a probe the lock had something else in its fields
 	loose    bool            // numbers make no difference that are sent, slept for or told: a draw follows
-	lives    map[string]bool // commands, as kindOf has them, whose reply tells how long a key still lives
+	lives    map[string]bool // kinds of command, see kindOf, whose reply tells how long a key still lives
 	tellings map[string][]readings.Telling
 	spans    []int64 // from readings of true time to thresholds after them
 	written  map[string][]int64
@@ -121,7 +121,7 @@ func (f *finder) restless(values int, from uint32, thread uint8) bool {
 	return f.hopeless
 }
 
-// clients compares what clients have done after different readings and replies.
+// clients compares the doings of clients after different readings and replies.
 func (f *finder) clients() error {
 	f.children = make([][]edge, f.k.histories.Count.Load())
 	for _, n := range f.k.inOrder() {
@@ -150,7 +150,7 @@ func (f *finder) clients() error {
 	return nil
 }
 
-// compareAll compares what clients have done after readings that are next to each other.
+// compareAll compares the doings of clients after readings that are next to each other.
 func (f *finder) compareAll() error {
 	for _, from := range f.inner {
 		groups := f.groups(from)
@@ -252,13 +252,13 @@ type pair struct {
 	step   // from the parent
 }
 
-// step is an edge from a first history, and what was observed in the second is the same, or, if it echoes, an echo.
+// step is an edge from a first history. The observation in the second is the same, or, if it echoes, an echo.
 type step struct {
 	edge
 	echoes bool
 }
 
-// inSecond is what was observed on a step from the second of two histories.
+// inSecond is the observation on a step from the second of two histories.
 func (f *finder) inSecond(s step, a, b uint32) Observation {
 	if s.echoes {
 		return f.echoed(s.seen, a, b)
@@ -316,7 +316,7 @@ func (p *pair) path() (steps []step) {
 	return steps
 }
 
-// alikeReports compares what was reported on the last step to a pair.
+// alikeReports compares the reports on the last step to a pair.
 func (f *finder) alikeReports(from uint32, a, b measured, p *pair) bool {
 	x, y := Transition{From: from, Thread: a.thread, Seen: a.seen}, Transition{From: from, Thread: b.thread, Seen: b.seen}
 	if p.parent != nil {
@@ -370,7 +370,7 @@ func (f *finder) bisect(from uint32, a, b measured, p *pair) error {
 	return nil
 }
 
-// keep adds a threshold to those that were found, up to which code does what it does after the reading
+// keep adds a threshold to those that were found, up to which code behaves as after the reading
 // lo, by the path that follows.
 func (f *finder) keep(from uint32, a measured, lo, v int64, path []step) {
 	t := f.found
@@ -413,7 +413,7 @@ func (f *finder) keep(from uint32, a measured, lo, v int64, path []step) {
 		}
 		if f.tells[kind] {
 			list, v = &t.Server, readings.SinceStart(v)
-		} else if v < 0 { // the negative of what is left
+		} else if v < 0 { // the negative of a remaining span
 			v = 1 - v
 		}
 		readings.Add(list, v)
@@ -612,7 +612,7 @@ func (f *finder) varied(snap redis.Snapshot, of aspect, v int64) redis.Snapshot 
 func (f *finder) bisectServer(q, last Question, of aspect, a, b int64) error {
 	f.ages, f.lasts, f.at = of.kind == ofLife, of.kind.lasts(), 0
 	if kind := f.kindOf(q.Command); f.ages && alike.ToldBy(kind) != alike.ToldOtherwise {
-		f.lives[kind] = true // and does nothing else: whoever is told decides by it
+		f.lives[kind] = true // and does nothing else: the client that is told decides by it
 		return nil
 	}
 	snap := *f.s.Snapshot(q.Snapshot)

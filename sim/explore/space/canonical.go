@@ -73,8 +73,8 @@ func (x *Explorer) renameInOrder(state []uint32, order [naming.SeriesClients]uin
 	x.rename(state)
 }
 
-// clientKeys returns what clients of a packed state are put in order by: what they are without their
-// names, and else what belongs to them.
+// clientKeys returns the keys by which clients of a packed state are put in order: their shapes, which
+// are without names, and else the records, transactions and requests that belong to them.
 func (x *Explorer) clientKeys(state []uint32) (keys [naming.SeriesClients]uint64) {
 	n := x.Bounds.Clients
 	for i := range n {

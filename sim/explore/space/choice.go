@@ -327,7 +327,7 @@ func (k ChoiceKind) Makes() []fault.Fault {
 	return faults
 }
 
-// Scope returns what the choices of the kind are listed for.
+// Scope returns the kind of thing for which choices of the kind are listed.
 func (k ChoiceKind) Scope() ChoiceScope { return choiceRows[k].of }
 
 // Fault returns the kind of fault that a choice of the kind costs, or NoFault.
@@ -419,7 +419,7 @@ func Read(x *Explorer, moves []sim.Move) (Choice, int, error) {
 	return Choice{}, 0, fmt.Errorf("%q is nothing that a search does", f)
 }
 
-// Outside lists, in words, what no schedule within some bounds has.
+// Outside lists, in words, the faults and other events that no schedule within some bounds has.
 func Outside(b *Bounds) string {
 	var covered []fault.Fault
 	for k := range ChoiceKinds {

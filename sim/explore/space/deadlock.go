@@ -14,7 +14,7 @@ import (
 const longTime = 20 * 24 * 3600 * 1000
 
 // ending is the part of a packed state on which it depends whether that is a deadlock: its
-// nodes, what waits at them, and true time in a timed model; and its clients, unless all are gone.
+// nodes, the requests that wait at them, and true time in a timed model; and its clients, unless all are gone.
 type ending struct {
 	clients [bounds.MaxClients]uint32
 	nodes   [sim.MaxNodes]uint32

@@ -1,14 +1,14 @@
 // Package space is the transition system that a search explores: the states of a lock's
 // clients and servers, and the choices that lead from one state to another within [Bounds].
-// A [Model] is what all workers of a search share, and an [Explorer] makes choices for one
+// A [Model] is shared by all workers of a search, and an [Explorer] makes choices for one
 // of them.
 //
 // # States
 //
-// A state (state.go) has a part for each client: its history, and what of its lease, its
-// replies and its connections still matters; a part for each node: its snapshot, and the
+// A state (state.go) has a part for each client: its history, and the facts of its lease, its
+// replies and its connections that still matter; a part for each node: its snapshot, and the
 // owner of the lock's record; and the rest: the resource, requests that are held up, and
-// what is left of the budget of faults. Times are spans from the state's own instant, so
+// the rest of the budget of faults. Times are spans from the state's own instant, so
 // that states which differ only in when they happen are equal. As soon as a wall clock or a
 // server's clock is read, the search begins again with a model in which true time belongs
 // to the state (model.go). The state is a canonical form: it drops cycles that have ended,
@@ -39,5 +39,5 @@
 // share the client code and its interface to a host (package process), the execution of
 // commands (package redis), and the rules by which events are judged (package monitor, whose
 // facts are a part of the state). The table of choices (choice.go) relates the rest: each
-// row has what a choice does to a state, and the engine's moves that do the same.
+// row has a choice's effect on a state, and the engine's moves that do the same.
 package space

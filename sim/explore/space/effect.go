@@ -90,7 +90,7 @@ func (x *Explorer) spend(k FaultKind, n uint8) {
 // client itself only the grant matters in which it last accessed the resource.
 func (x *Explorer) crash(i int) {
 	x.closeConns(i, 0xffff, 0, nil)
-	if x.Bounds.Faults[bounds.Crash] == bounds.Any { // what is under way is not the new process's
+	if x.Bounds.Faults[bounds.Crash] == bounds.Any { // the requests under way are not the new process's
 		x.replace(func(r *flight.Request) bool { return int(r.Client) == i })
 	}
 	x.s.clients[i] = x.dead(i, x.s.clients[i].Touched, x.s.clients[i].sentBefore)

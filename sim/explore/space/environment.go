@@ -9,14 +9,14 @@ import (
 	"lockstep/sim/monitor"
 )
 
-// deedsKey is the key of what the environment can make of a node.
+// deedsKey is the key of the environment's successors of a node.
 type deedsKey struct {
 	node uint32
 	used naming.SeriesSet
 }
 
-// Meet adds to the environment what clients were seen to do in this round, and reports
-// whether any of that is new.
+// Meet adds to the environment the deeds of clients in this round, and reports whether any
+// of them is new.
 func (m *Model) Meet() (more bool) {
 	if m.Bounds.Others {
 		m.deeds, more = m.Clients.Deeds(m.deeds, m.Reached())
@@ -24,8 +24,8 @@ func (m *Model) Meet() (more bool) {
 	return more
 }
 
-// environment adds the successors of a packed state, which is unpacked as from, by what the
-// environment can do to the nodes, and returns their number.
+// environment adds the successors of a packed state, which is unpacked as from, by the
+// environment's deeds at the nodes, and returns their number.
 func (x *Explorer) environment(state []uint32) (count int) {
 	n := x.Bounds.Clients
 	x.s.copyFrom(&x.from)
@@ -46,7 +46,7 @@ func (x *Explorer) environment(state []uint32) (count int) {
 	return count
 }
 
-// doneTo lists the ids of what the environment can make of a node.
+// doneTo lists the ids of the environment's successors of a node.
 func (x *Explorer) doneTo(key deedsKey) []uint32 {
 	if known, is := x.ids.deeds.Get(key); is {
 		return *known
@@ -74,7 +74,7 @@ func (x *Explorer) doneTo(key deedsKey) []uint32 {
 
 // does returns a node after a deed of the environment, unless that can't be done there. The
 // record then belongs to nobody who could be harmed: any two clients can be the real ones, so
-// what the environment does to its own kind, or to them, a real one does to another.
+// the harm that the environment does to its own kind, or to them, a real one does to another.
 func (x *Explorer) does(deed behaviour.Deed, n node) (_ node, done bool) {
 	answers, done, err := x.Servers.Do(deed, n.snapshot, func(q behaviour.Question) (behaviour.Answer, error) { return x.answer(&n, q) })
 	for _, a := range answers {

@@ -16,7 +16,7 @@ func (m *Model) Kept() []intern.Kept {
 		t.worlds.Kept(nil), t.nodes.Kept(nil), t.clients.Kept(nil)})
 }
 
-// Known is what a model knows when a round begins, besides its tables.
+// Known is a model's knowledge when a round begins, besides its tables.
 type Known struct {
 	Instants      instants.Set
 	Budget        Budget
@@ -28,7 +28,7 @@ type Known struct {
 	Needs         behaviour.Needs
 }
 
-// Known returns what the model knows, for another process to Recall.
+// Known returns the model's knowledge, for another process to Recall.
 func (m *Model) Known() Known {
 	k := Known{Instants: *m.instants, Budget: m.Budget, Deeds: m.deeds, Unprobed: m.Unprobed, Probed: m.Probed, Early: m.Servers.Early, Lasting: m.lasting}
 	if k.Drops = m.habits.needs != nil; k.Drops {
@@ -37,7 +37,7 @@ func (m *Model) Known() Known {
 	return k
 }
 
-// Recall gives a new model what another knew. Its tables are still to be restored.
+// Recall gives a new model the knowledge of another. Its tables are still to be restored.
 func (m *Model) Recall(k Known) {
 	m.instants, m.Budget, m.deeds, m.Unprobed, m.Probed, m.lasting = k.Instants.For(m.Clients), k.Budget, k.Deeds, k.Unprobed, k.Probed, k.Lasting
 	if k.Early {

@@ -73,7 +73,7 @@ func (m *Model) Learn(ctx context.Context) (more bool, err error) {
 	return true, nil
 }
 
-// Outlasted reports whether clocks have stood still before a lease was over, and has them go on for longer: what was found
+// Outlasted reports whether clocks have stood still before a lease was over, and has them go on for longer: a violation found
 // may be due to that.
 func (m *Model) Outlasted() bool {
 	in := *m.instants

@@ -108,7 +108,7 @@ func (l *local) perform(t int) bool {
 	return true
 }
 
-// accepts reports whether the resource accepts the access that an operation is, whatever others
+// accepts reports whether the resource accepts an operation that is an access, whatever others
 // have done to it: it doesn't look at the fencing token.
 func (h *habits) accepts(p *behaviour.Operation) bool {
 	return h.resource == sim.Plain || h.resource == sim.FencedWrites && p.Kind == process.OpRead
@@ -395,7 +395,7 @@ func (l *local) wait(t int, due int32) {
 }
 
 // settle brings the client into canonical form: it wakes threads whose wait is over, and
-// clears what no longer matters.
+// clears the fields that no longer matter.
 func (l *local) settle() {
 	c := l.c
 	h := l.clients.At(c.history)

@@ -71,7 +71,7 @@ func (m *Model) Close() error {
 	return m.Clients.Close()
 }
 
-// Elsewhen returns what makes models of brief schedules, with the instants known now, that begin later, and whose leases last longer.
+// Elsewhen returns a function that makes models of brief schedules that begin later and whose leases last longer, with the instants known now.
 func (m *Model) Elsewhen() func(later, longer time.Duration) (*Model, error) {
 	b, timed, in := m.Bounds.Brief(), m.timed, m.instants
 	return func(later, longer time.Duration) (*Model, error) {

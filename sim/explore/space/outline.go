@@ -12,8 +12,8 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Outline describes the state that the explorer is in, without what depends on when that is
-// alone: the contents of records, and what clients remember.
+// Outline describes the state that the explorer is in, without the parts that depend on its
+// instant alone: the contents of records, and clients' memories.
 func (x *Explorer) Outline() string {
 	text := make([]byte, 0, 256)
 	for i := range x.Bounds.Clients {
@@ -37,7 +37,7 @@ func (x *Explorer) Outline() string {
 	return string(text)
 }
 
-// Picture describes a state of the search by what a world shows, too: see picture.Of. Without names
+// Picture describes a state of the search by the facts that a world shows, too: see picture.Of. Without names
 // it leaves out tokens, the values of keys, the numbers of acquisitions, and pauses.
 func (x *Explorer) Picture(text []byte, names bool) []byte {
 	for i := range x.Bounds.Clients {

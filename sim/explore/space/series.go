@@ -81,8 +81,8 @@ func (m *Model) seriesOwned(client int, n uint16) (set naming.SeriesSet) {
 }
 
 // Rests reports whether the lock must be free in the state that the explorer views, or become
-// free by itself: the schedule is over, or nothing happens any more as clients wait for what never
-// comes, or its cycles have no bound and all clients are between two of them, or gone, and no request
+// free by itself: the schedule is over, or nothing happens any more as clients wait for events that never
+// come, or its cycles have no bound and all clients are between two of them, or gone, and no request
 // is held up.
 func (x *Explorer) Rests() bool {
 	if x.Over() || x.Asleep() {
@@ -114,7 +114,7 @@ func (m *Model) drops() monitor.FactSet {
 	return monitor.Unneeded(m.Bounds.CodeSet())
 }
 
-// drop clears what no longer matters of a client, as far as that is known.
+// drop clears a client's fields that no longer matter, as far as that is known.
 func (l *local) drop(h *behaviour.History) {
 	if c := l.c; l.endless {
 		if at := int(c.history); l.needs != nil && at < len(l.needs.Reading) {

@@ -11,7 +11,7 @@ import (
 )
 
 // client is the part of a state that belongs to one client: its facts for the rules, and
-// what of its threads, its lease and its connections still matters. All times are in
+// those of its threads, its lease and its connections that still matter. All times are in
 // milliseconds from the state's own instant, so that states which differ only in when they
 // happen are equal. Equal clients have equal ids. There is no padding between the fields,
 // so that a client is compared and hashed as a piece of memory and not field by field.
@@ -231,7 +231,7 @@ func (x *Explorer) Packed(from []uint32) []uint32 {
 	return x.Followed()
 }
 
-// Client returns what the rules know of client i in a packed state, how much longer its lease is
+// Client returns client i's facts for the rules in a packed state, how much longer its lease is
 // live in milliseconds (0 is for ever, or not at all), and whether it is paused if time passes.
 func (x *Explorer) Client(state []uint32, i int) (c *monitor.Client, left int32, paused bool) {
 	is := x.ids.clients.Value(state[i])

@@ -246,8 +246,8 @@ func (x *Explorer) perform(i, t int, f requestFate) {
 // settle brings client i into canonical form.
 func (x *Explorer) settle(i int) { x.local(i).settle() }
 
-// closeConns ends connections of client i outside of the client, which comes to a history: it orphans requests that are held up
-// on them, and drops open transactions on the servers, and what waits there. If it has crashed, and has none, these stay. Of the connections some have failed.
+// closeConns ends connections of client i outside of the client, which comes to a history: it orphans requests that are held up on them,
+// and drops open transactions and subscriptions on the servers. If it has crashed, and comes to none, subscriptions stay. Some of conns have failed.
 func (x *Explorer) closeConns(i int, conns, failed uint16, next *behaviour.History) {
 	if conns == 0 {
 		return

@@ -23,11 +23,11 @@ type summary struct {
 	idles         bool            // if time passed now, that would begin a pause
 	repeats       uint32          // the id of the list of its requests that could arrive once more
 	draws         uint32          // its history if it is about to draw a random number, and otherwise 0
-	reads         int32           // what its clock shows, plus 1, if it is about to read it and may see something else: see readings
+	reads         int32           // its clock's reading, plus 1, if it is about to read the clock and may see another: see readings
 	inside        bool            // it is in the critical section
 	wakes         bool            // a wait of its may end at any time
 	between       bool            // it is about to ask for the lock, or has not begun
-	reading       monitor.Reading // what it knows of the resource
+	reading       monitor.Reading // its knowledge of the resource
 	granter       monitor.Rank    // its grant, if it has one
 	touched       monitor.Rank    // the grant in which it last accessed the resource
 	due           int32           // milliseconds until anything happens to it by itself; 0 is never
@@ -42,7 +42,7 @@ type names struct {
 	shape       uint32           // its id without its name, or 0 if that is not known yet; atomic
 }
 
-// changed is what a client became by a change, in one word for workers that share it: the id that it
+// changed is a client's last change, in one word for workers that share it: the id that the client
 // got, and before that the milliseconds that have passed, or the ranks that were in use; atomic.
 type changed uint64
 

@@ -11,7 +11,7 @@ import (
 )
 
 // tidy brings the requests that are held up into canonical form, in a search without bounds: those of
-// which nothing can come are dropped, and of the others what doesn't matter. SOUNDNESS.md argues it.
+// which nothing can come are dropped, and of the others the fields that don't matter. SOUNDNESS.md argues it.
 func (x *Explorer) tidy() {
 	w := &x.s.world
 	was := x.ids.helds.Get(w.held)

@@ -140,7 +140,7 @@ func (x *Explorer) publish(sent uint32) {
 	}
 }
 
-// message delivers what a server sends by itself on a connection. If the client has closed that, or has
+// message delivers a message that a server sends by itself on a connection. If the client has closed that, or has
 // crashed, it comes to nothing.
 func (x *Explorer) message(conn uint16, m reply) {
 	i := flight.PeerClient(int(conn))

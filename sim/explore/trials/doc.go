@@ -1,5 +1,5 @@
 // Package trials plays random schedules of a lock in the engine, with waits of any length. It
-// knows nothing of the states and the instants of a search, so it can doubt what that claims.
+// knows nothing of the states and the instants of a search, so it can doubt the search's claims.
 //
 // player.go plays a schedule and adds up its cost. A wait costs a pause of each client that
 // could act in the middle of a cycle; to come later, for the first time or again, is free.

@@ -95,8 +95,8 @@ func (d *Drawer) risk() float64 {
 // hurry draws how often clients take turns until something else happens.
 func (d *Drawer) hurry() float64 { return [...]float64{0.02, 0.1, 0.3, 0.6}[d.IntN(4)] }
 
-// pass lets time pass. The polite let those finish their cycles who would be paused, unless a
-// fault or another client keeps them from it.
+// pass lets time pass. A polite drawer lets clients that would be paused finish their cycles,
+// unless a fault or another client keeps them from it.
 func (d *Drawer) pass() {
 	if d.Polite {
 		for i := range len(d.Config.Clients) {

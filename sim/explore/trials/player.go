@@ -26,7 +26,7 @@ type Op struct {
 	Faults []fault.Fault // or these are injected, one after the other
 }
 
-// Cost is what a schedule takes of the bounds of a search.
+// Cost is a schedule's use of the bounds of a search.
 type Cost struct {
 	Clients, Cycles int           // that have acted; that the busiest has begun
 	Faults          bounds.Budget // by kind
@@ -55,7 +55,7 @@ func (c *Cost) String() string {
 	return fmt.Sprintf("clients=%d cycles=%d faults: %s", c.Clients, c.Cycles, c.Faults)
 }
 
-// Player plays schedules in the engine, and adds up what they cost. It learns of time from the
+// Player plays schedules in the engine, and adds up their costs. It learns of time from the
 // engine alone.
 type Player struct {
 	World  *sim.World // of the last run
@@ -81,7 +81,7 @@ type Wrong struct {
 	Text string // in words
 }
 
-// shape is what a world can't change from one run to the next.
+// shape has the numbers that a world can't change from one run to the next.
 type shape struct{ clients, replicas int }
 
 // Begin starts a run.
@@ -121,7 +121,7 @@ func (p *Player) worldOf(cfg sim.Config) (*sim.World, error) {
 	return w, nil
 }
 
-// Close releases what the player's worlds hold.
+// Close releases the resources of the player's worlds.
 func (p *Player) Close() (err error) {
 	for _, w := range p.worlds {
 		err = errors.Join(err, w.Close())
@@ -233,7 +233,7 @@ func (p *Player) between(i int) bool {
 func (p *Player) inject(faults []fault.Fault) bool {
 	last := faults[len(faults)-1]
 	if _, takesOver := last.(fault.Failover); takesOver && !p.lags {
-		return false // a failover that loses nothing is not what a search calls one
+		return false // a search doesn't count a failover that loses nothing
 	}
 	for n, f := range faults {
 		if n == 0 && p.World.Enabled(f) != nil || p.World.Inject(f) != nil {
@@ -256,7 +256,7 @@ func (p *Player) inject(faults []fault.Fault) bool {
 }
 
 // KindOf returns the kind that a fault counts as, and false for the end of one that has been
-// counted. What has several moves is counted by the last.
+// counted. A fault of several moves is counted by its last.
 func KindOf(f fault.Fault) (bounds.FaultKind, bool) {
 	switch f.(type) {
 	case fault.Up:

@@ -23,9 +23,9 @@ const (
 // Ended: of so many schedules one is followed to its end, for permanent deadlocks, if other codes are claimed as well.
 const Ended = 4
 
-// Doubt is what random schedules have shown of a claim.
+// Doubt is the result of random schedules that test a claim.
 type Doubt struct {
-	Found  []*Found // what they violate, worst first
+	Found  []*Found // their violations, worst first
 	Played int      // fewer than asked for if there was no time for more, or if one has failed
 	Failed *Failure // the first that couldn't be played to its end
 }
@@ -42,10 +42,10 @@ func (f *Failure) Error() string {
 	return fmt.Sprintf("in random schedule %d %s\n%s", f.Seed, f.Err, f.Schedule)
 }
 
-// Unwrap returns what has gone wrong.
+// Unwrap returns the schedule's error.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Refute plays so many random schedules that the bounds contain, and returns what they violate of the codes. They often wait
+// Refute plays so many random schedules that the bounds contain, and returns their violations of the codes. They often wait
 // for one of the spans. The same arguments give the same result, however many workers play, unless ctx is done first.
 func Refute(ctx context.Context, b bounds.Bounds, spans []time.Duration, codes trace.CodeSet, n, workers int) (*Doubt, error) {
 	if b.Endless() {
@@ -87,7 +87,7 @@ func Refute(ctx context.Context, b bounds.Bounds, spans []time.Duration, codes t
 	return d, nil
 }
 
-// refuter is what workers share.
+// refuter is the state that workers share.
 type refuter struct {
 	cfg    sim.Config
 	budget bounds.Budget

@@ -8,7 +8,7 @@ import (
 	"lockstep/sim/trace"
 )
 
-// turns is the number of runs of one client in a schedule within bounds, at most: what a lock does wrong with two or three
+// turns is the number of runs of one client in a schedule within bounds, at most: a violation by two or three
 // clients nearly always shows in few.
 const turns = 10
 
@@ -50,7 +50,7 @@ const longest = 80
 const usual = 20
 
 // run lets a client act, and reports whether it could: so many steps, or up to where it is granted the lock or refused, or
-// goes on from there to what is next, or to the end of its cycle.
+// goes on from there to the next phase, or to the end of its cycle.
 func (d *Drawer) run(i int) (ran bool) {
 	phase := func() trace.Phase { return d.World.State().Clients[i].Phase }
 	was, way, left := phase(), d.IntN(5), longest
