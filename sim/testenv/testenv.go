@@ -107,7 +107,7 @@ func LongRaced(t testing.TB) {
 	}
 }
 
-// Need skips a test if err says that this machine lacks what the test is about. In continuous
+// Need skips a test if err says that this machine lacks a thing that the test needs. In continuous
 // integration it fails.
 func Need(t testing.TB, err error) {
 	t.Helper()

@@ -335,7 +335,7 @@ func (s *State) applyChange(e *Event, n *NodeState, ch *Change) {
 		n.Records = slices.Insert(n.Records, i, HeldRecord{Key: ch.Key, Owner: Nobody, Written: e.Seq})
 	}
 	r := &n.Records[i]
-	effect := Effect{Before: found, After: true, Stored: ch.Stored, Changed: r.Value != ch.After.Value} // by what the state knows
+	effect := Effect{Before: found, After: true, Stored: ch.Stored, Changed: r.Value != ch.After.Value} // as far as the state knows
 	if effect.ChangesHands(s.Counter) {
 		r.Owner, r.Written = s.owner(e, n, ch), e.Seq
 		if s.grants(e, r.Owner) {
