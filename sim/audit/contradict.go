@@ -43,7 +43,7 @@ func hashOf(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// looks notes what each call of a script did, and which scripts act on a record, before the replay.
+// looks notes the keys that each call of a script used, and which scripts act on a record, before the replay.
 func (r *replay) looks(entries []Entry) {
 	r.ran, r.acting, r.taking = map[int]*ran{}, map[string]bool{}, map[string]bool{}
 	script, now := "", &ran{}

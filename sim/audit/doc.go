@@ -8,7 +8,7 @@
 // that are marked.
 //
 // The commands of a script are in the log, too, and so are those of a client after its SET NX. Where
-// these don't fit the computed replies, a server has lost a record, say, and that is a [Contradiction].
+// these don't fit the computed state, a server has lost a record, say, and that is a [Contradiction].
 // Where a script's commands prove whose record was stored, the replay goes on from that.
 //
 // A log can't show more than the servers see: no pause of a client, no code, and no other

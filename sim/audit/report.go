@@ -128,7 +128,7 @@ func Audit(entries []Entry, others int) (*Report, error) {
 	return r.conclude(entries), nil
 }
 
-// shape is the common part of all locks whose keys differ in numbers alone.
+// shape is the common part of locks whose keys differ in numbers alone.
 type shape struct {
 	Lock
 	forms, gives map[string]int

@@ -82,7 +82,7 @@ type drawing struct {
 	paged bool           // it is for a page, whose reader has not seen the end of every span yet
 }
 
-// row is a row of the timeline. Its bars lie over the lines across all rows, and
+// row is a row of the timeline. Its bars lie over the lines and shades across all rows, and
 // under the marks of its own and of its neighbours.
 type row struct {
 	name, what  string

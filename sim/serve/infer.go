@@ -13,7 +13,7 @@ import (
 	"lockstep/sim/trace"
 )
 
-// This file infers what clients do from their commands. A client calls Acquire when it sends a
+// This file infers the actions of clients from their commands. A client calls Acquire when it sends a
 // command that can take the lock and holds none; it is granted when it is sent the reply after which
 // its value is stored at enough nodes, until the record's expiry; it is refused when that reply
 // is another. Its removal of the record is a release, and another life for it an extension. So a

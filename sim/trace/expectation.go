@@ -62,7 +62,7 @@ type Hold struct {
 	Ended  bool   // a later step lets the client act
 }
 
-// heldBack lists what the holds of the script delayed, and names the place that its author may have meant.
+// heldBack lists the actions that the holds of the script delayed, and names the place that its author may have meant.
 func (t *Trace) heldBack() (text string) {
 	unread := false
 	for i := range t.Holds {

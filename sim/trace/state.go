@@ -8,7 +8,7 @@ import (
 // State is the state of a run after an event: every client's beliefs, every node's records,
 // the accesses that the resource has accepted. It is a fold over the events and knows
 // nothing else, so the monitor, printers and the terminal interface that read a State can
-// show only what is in the trace.
+// show only facts of the trace.
 //
 // Invariant: len(Primary) is the number of masters, and len(Nodes) is at least that.
 type State struct {

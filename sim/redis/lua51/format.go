@@ -8,7 +8,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// directive is one of a format: flags, width, precision and the letter after them.
+// directive is one of a format: flags, width, precision and the verb after them.
 type directive struct {
 	flags            string
 	width, precision int // -1 for none
