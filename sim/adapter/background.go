@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// background is what a process does between calls: its timers go off. A thread of the client
+// background is the work of a process between calls: its timers go off. A thread of the client
 // sleeps until the first is due, gives the process that time, and waits for the replies to
-// what it sends then.
+// the commands that it sends then.
 type background struct {
 	start func(func()) // starts a thread of the client
 	alarm int64        // when the timer is due for which a thread sleeps; 0 is never
@@ -15,7 +15,7 @@ type background struct {
 	late  bool // the newest reply was waited for in vain
 }
 
-// state is what a thread of the background does.
+// state is the activity of a thread of the background.
 type state int
 
 const (
@@ -51,7 +51,7 @@ func (s *session) rest(due int64) {
 	})
 }
 
-// tend lets timers go off, and carries out what the process does then.
+// tend lets timers go off, and carries out the operations of the process then.
 func (s *session) tend(due int64) {
 	for on := (Message{Type: "go", Time: due}); ; {
 		s.state = moving

@@ -36,21 +36,21 @@ func (ch *channel) quote(way string, what []byte) {
 	}
 }
 
-// note has the transcript take down what is said, if there is one.
+// note has the transcript take down a text, if there is a transcript.
 func (ch *channel) note(way, what string) {
 	if ch.transcript != nil {
 		ch.transcript(ch.fd, way+what)
 	}
 }
 
-// read takes in what has come.
+// read takes in the bytes that have come.
 func (ch *channel) read() {
 	var ended bool
 	ch.came, ended = receive(ch.fd, ch.came)
 	ch.ended = ch.ended || ended
 }
 
-// line takes the first whole line off what has come, if there is one.
+// line takes the first whole line off the bytes that have come, if there is one.
 func (ch *channel) line() (line string, any bool) {
 	end := bytes.IndexByte(ch.came, '\n')
 	if end < 0 {
@@ -61,8 +61,8 @@ func (ch *channel) line() (line string, any bool) {
 	return line, true
 }
 
-// next takes the first message off what has come, if there is one. It fails if that line is no
-// message, if the process has ended, or if a line has no end.
+// next takes the first message off the bytes that have come, if there is one. It fails if that line
+// is no message, if the process has ended, or if a line has no end.
 func (ch *channel) next() (m Message, any bool, err error) {
 	line, any := ch.line()
 	switch {

@@ -7,9 +7,9 @@
 // that it was given go out over connections of the simulated client. docs/protocol.md
 // describes both at the level of the wire.
 //
-// Client code of the simulator has to be a function of what it observes. So an execution
+// Client code of the simulator has to be a function of its observations. So an execution
 // never runs beside the world: after each stimulus (a call, a reply, the time) the host reads
 // until the process either waits for a reply, or asks for the time, or is done, and only that
-// takes part in the run. What goes on in a process besides, such as a second thread of its
+// takes part in the run. Other activity in a process, such as a second thread of its
 // own, is not seen, and makes the lock waver.
 package adapter

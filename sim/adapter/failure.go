@@ -14,8 +14,8 @@ type Failure struct {
 	Command string // that was started
 	What    string // went wrong
 	During  string // the call that it was at, if it was at one
-	Last    string // what it did last, if that is known
-	Printed string // the line or two of what it has printed since then that tell the cause
+	Last    string // its last action, if that is known
+	Printed string // the line or two of its output since then that tell the cause
 }
 
 // Breach marks it as one of the protocol: see [process.Breach].
@@ -37,7 +37,7 @@ func (f *Failure) Error() string {
 	return b.String()
 }
 
-// Of what a process has printed in its distress: the lines that say what is wrong, those that say
+// In the output of a process in distress: the lines that say what is wrong, those that say
 // where in its program, and those of a stack or of a quotation, which say neither.
 var (
 	named     = regexp.MustCompile(`^(Uncaught )?[\w.$]*(Error|Exception)( \[\w+\])?(:|$)`)
@@ -46,7 +46,7 @@ var (
 	frame     = regexp.MustCompile(`^\s*(File ".*", line \d+|at .*|#\d+ .*|\^+|throw .*|Traceback .*|code: '.*)`)
 )
 
-// cause picks the line or two out of what a process has printed that tell why it has failed: the
+// cause picks the line or two out of a process's output that tell why it has failed: the
 // complaint, and where in its program that comes from. Without a complaint, they are the last two.
 func cause(printed string) string {
 	var lines []string
@@ -61,7 +61,7 @@ func cause(printed string) string {
 	}
 	where := func(line string) bool { return place.MatchString(line) && !strings.Contains(line, "node:") }
 	at, from := slices.IndexFunc(lines, complains), -1
-	if python := strings.Contains(printed, "Traceback (most recent call last)"); python { // what is wrong comes last there
+	if python := strings.Contains(printed, "Traceback (most recent call last)"); python { // the error comes last there
 		for i, line := range lines {
 			switch {
 			case where(line):

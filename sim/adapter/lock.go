@@ -28,7 +28,7 @@ func (p *Program) Strategy() strategies.Strategy {
 	return s
 }
 
-// assumed is what a search can't see for itself.
+// assumed is the text of the assumptions that a search can't check for itself.
 const assumed = "the lock runs in a process of its own, whose next step follows from the calls, replies, readings and seeds that it was given, " +
 	"as histories that were run again have shown. It has one thread, takes the time from its adapter alone, and waits for nothing but replies and that time. " +
 	"Random numbers are one series for each acquisition, not every one that could be drawn"
@@ -62,8 +62,8 @@ func (p *Program) newLock(nodes []*redis.Client, key string, o strategies.Option
 	return &l
 }
 
-// lock is an instance of a process's lock. It has closures only: the search compares what is
-// in a lock's fields, and what the lock keeps is in its process.
+// lock is an instance of a process's lock. It has closures only: the search compares the
+// values of a lock's fields, and this lock's values are in its process.
 type lock struct {
 	call  func(m Message, answers ...string) (Message, error)
 	token func() string

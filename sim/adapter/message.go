@@ -39,7 +39,7 @@ type Message struct {
 	Delay  int64    `json:"delay,omitempty"`
 	Jitter int64    `json:"jitter,omitempty"`
 
-	Seed      string `json:"seed,omitempty"`      // of acquire: what all random values follow from, until the next; and of begin: that of the first acquire
+	Seed      string `json:"seed,omitempty"`      // of acquire: the seed of all random values until the next; and of begin: that of the first acquire
 	Token     string `json:"token,omitempty"`     // of granted, release and extend
 	Remaining int64  `json:"remaining,omitempty"` // of granted and extended: for how long the lock says it still has the lease
 	Error     string `json:"error,omitempty"`     // of failed

@@ -31,7 +31,7 @@ type Program struct {
 
 	mu       sync.Mutex
 	folder   *spawn.Folder
-	printed  *os.File // what all processes print
+	printed  *os.File // the output of all processes
 	listener int      // where forked processes connect
 	origin   *channel // the process that forks, if one does
 	forks    int
@@ -44,7 +44,7 @@ type Program struct {
 
 // Start starts a command by /bin/sh, in a directory (the current one if that is empty), and
 // waits until it has said hello. It fails with a [Failure] if it doesn't within patience (0 is
-// [Patience]), or says what it shouldn't. The processes that come of the command, and all files,
+// [Patience]), or if its first message is wrong. The processes that come of the command, and all files,
 // are gone after Close, and after the end of this process, however that comes about.
 func Start(command, dir string, patience time.Duration) (*Program, error) {
 	if strings.TrimSpace(command) == "" {
@@ -135,7 +135,7 @@ func (p *Program) greet(ch *channel) error {
 	return &Failure{Command: p.command, What: what, Printed: p.print(from)}
 }
 
-// take returns a process that can begin an execution, and where that begins in what is printed.
+// take returns a process that can begin an execution, and the place where its output begins.
 func (p *Program) take() (ch *channel, printed int64, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -235,7 +235,7 @@ func (p *Program) size() int64 {
 	return info.Size()
 }
 
-// trim forgets what was printed before it fills the disk.
+// trim drops the output before it fills the disk.
 func (p *Program) trim() {
 	const most = 1 << 20
 	if p.size() > most {
@@ -243,7 +243,7 @@ func (p *Program) trim() {
 	}
 }
 
-// print returns what tells the cause of a failure in what has been printed, from a position on.
+// print returns the lines of the output, from a position on, that tell the cause of a failure.
 func (p *Program) print(from int64) string {
 	const most = 16 << 10
 	from = max(from, p.size()-most)

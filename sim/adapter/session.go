@@ -24,13 +24,13 @@ type session struct {
 	channel   *channel
 	nodes     []*redis.Client
 	clock     strategies.Clock
-	printed   int64 // where the execution begins in what the program has printed
+	printed   int64 // where the execution begins in the program's output
 	paths     []string
 	listeners []int   // of each server
 	wires     []*wire // in the order in which they were accepted
 	unreplied []*wire // of an asynchronous process: those of all commands without a reply, in the order in which these were sent
 	during    string  // the call that it is at
-	last      string  // what the process did last
+	last      string  // the last action of the process
 	over      bool
 
 	background
@@ -89,7 +89,7 @@ func (s *session) stop() {
 	s.program.giveBack(s.channel, sound)
 }
 
-// fail ends the run: what the process does can't be a part of it.
+// fail ends the run: the behaviour of the process can't be a part of it.
 func (s *session) fail(format string, args ...any) {
 	p := s.program
 	f := &Failure{Command: p.command, What: fmt.Sprintf(format, args...), During: s.during, Last: s.last}
@@ -148,7 +148,7 @@ func (s *session) leave() {
 	}
 	s.read()
 	for _, w := range s.wires {
-		args, taken, _ := resp.Parse(w.came) // what is no command fails in sendAll
+		args, taken, _ := resp.Parse(w.came) // bytes that are no command fail in sendAll
 		if taken > 0 && (w.talks || !slices.Contains(handshake, strings.ToUpper(args[0]))) {
 			s.sendAll()
 			return
@@ -156,8 +156,8 @@ func (s *session) leave() {
 	}
 }
 
-// message returns the next message. If there is none yet it waits for whatever the process does
-// next.
+// message returns the next message. If there is none yet it waits for the process to do
+// something.
 func (s *session) message() (m Message, any bool) {
 	m, any, err := s.channel.next()
 	switch {
@@ -176,7 +176,7 @@ func (s *session) send(m Message) {
 	}
 }
 
-// wait waits for whatever the process does next.
+// wait waits for the process to do something.
 func (s *session) wait() {
 	fds := append([]int{s.channel.fd}, s.listeners...)
 	for _, w := range s.wires {
@@ -188,7 +188,7 @@ func (s *session) wait() {
 	s.read()
 }
 
-// read takes in what has come on all connections, on the control connection last: a message that was
+// read takes in the bytes that have come on all connections, on the control connection last: a message that was
 // sent before a command is here when the command is.
 func (s *session) read() {
 	for addr, l := range s.listeners {
@@ -285,7 +285,7 @@ func (s *session) quiet(w *wire, args []string) bool {
 		s.deliver(w, []byte("-NOPROTO unsupported protocol version\r\n"))
 	case name == "CLIENT":
 		s.deliver(w, []byte("+OK\r\n"))
-	case name == "INFO": // a reply of the node's would count what other clients have sent
+	case name == "INFO": // a reply of the node's would count the commands of other clients
 		s.deliver(w, fmt.Appendf(nil, "$%d\r\n%s\r\n", len(info), info))
 	default:
 		s.deliver(w, w.conn.Handshake(args))
@@ -296,7 +296,7 @@ func (s *session) quiet(w *wire, args []string) bool {
 // handshake are the commands by which libraries begin a connection.
 var handshake = []string{"HELLO", "AUTH", "CLIENT", "SELECT", "INFO", "COMMAND", "READONLY"}
 
-// info is the reply to INFO: what libraries look for in it before they use a connection.
+// info is the reply to INFO: the fields that libraries look for before they use a connection.
 const info = "# Server\r\nredis_mode:standalone\r\n# Persistence\r\nloading:0\r\n# Replication\r\nrole:master\r\n"
 
 // unsupported are the commands that turn a connection into a stream of messages.

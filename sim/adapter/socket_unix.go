@@ -71,7 +71,7 @@ func accept(listener int, patience time.Duration) (fd int, any bool) {
 	return fd, true
 }
 
-// receive appends what has come to buf, without waiting for more. ended is that nothing more
+// receive appends the bytes that have come to buf, without waiting for more. ended is that nothing more
 // will come.
 func receive(fd int, buf []byte) (_ []byte, ended bool) {
 	var piece [16 << 10]byte

@@ -38,7 +38,7 @@ func commandOf(args []string) command {
 	return c
 }
 
-// calls reports whether the command is a call of a script. What the script did follows in the log.
+// calls reports whether the command is a call of a script. The script's commands follow in the log.
 func (c *command) calls() bool { return c.script != "" }
 
 // removes reports whether the command can remove a key outright.

@@ -10,7 +10,7 @@ import (
 )
 
 // refusal is a command that should have taken a lock and did not, as the simulated server has it. The
-// log has no reply: what its sender does later may show that Redis granted it.
+// log has no reply: later commands of its sender may show that Redis granted it.
 type refusal struct {
 	entry Entry
 	by    string  // the connection
@@ -18,7 +18,7 @@ type refusal struct {
 	stood *tenure // whose record was in its way
 }
 
-// ran is what the log shows of one call of a script.
+// ran is the use of keys by one call of a script, as the log shows it.
 type ran struct {
 	got   map[place]bool // the keys that it read by GET
 	acted map[place]bool // and those on which it sent something else
@@ -43,7 +43,7 @@ func hashOf(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// looks notes what each call of a script did, and which scripts act on a record, before the replay.
+// looks notes the keys that each call of a script used, and which scripts act on a record, before the replay.
 func (r *replay) looks(entries []Entry) {
 	r.ran, r.acting, r.taking = map[int]*ran{}, map[string]bool{}, map[string]bool{}
 	script, now := "", &ran{}
@@ -113,10 +113,10 @@ func (r *replay) unlike(h *held, e *Entry, c *command) {
 	r.finds(h, e, f)
 }
 
-// lostOr is what it means that a log contradicts itself.
+// lostOr is the meaning of a log that contradicts itself.
 const lostOr = "a record was lost, or the lock was granted, unseen"
 
-// contradicts compares a command that is about to be executed with what the log has said so far
+// contradicts compares a command that is about to be executed with the earlier lines
 // about the client that sends it.
 func (r *replay) contradicts(h *held, e *Entry, c *command, by string, who *tenure) error {
 	form := Takes(e.Args)
@@ -241,9 +241,9 @@ func (r *replay) sentThough(h *held, e *Entry, c *command, by string, who *tenur
 	switch {
 	case ref == nil, h.now != nil && h.now.from == by, who != nil && who.from == by:
 		return
-	case h.now != nil && h.shape.stamped && stampOver(h.now.token, e.At): // and who finds a stamp that has passed may take over
+	case h.now != nil && h.shape.stamped && stampOver(h.now.token, e.At): // and a client that finds a stamp that has passed may take over
 		return
-	case c.expires() && h.now != nil && h.now.bare != 0: // whoever finds a record without an expiry may give it one
+	case c.expires() && h.now != nil && h.now.bare != 0: // any client that finds a record without an expiry may give it one
 		return
 	}
 	h.answered(ref)

@@ -1,14 +1,14 @@
-// Package audit reads what Redis's MONITOR has printed, finds the keys that are used as locks,
+// Package audit reads the output of Redis's MONITOR, finds the keys that are used as locks,
 // and says how they are taken and given back and what went wrong in the log.
 //
 // MONITOR prints commands and no replies. So the commands on those keys are executed once more,
 // by a [lockstep/sim/redis.Node] at the times that the log states: whether a SET NX was granted
-// and when a record expired is computed, and not guessed. What was there before the log began is
-// not known: a key counts as absent until a command on it says otherwise, and what follows from
-// that is marked.
+// and when a record expired is computed, and not guessed. The keys before the log began are
+// not known: a key counts as absent until a command on it says otherwise, and conclusions from
+// that are marked.
 //
-// What a script did is in the log, too, and so is what a client does after its SET NX. Where these
-// don't fit what was computed, a server has lost a record, say, and that is a [Contradiction].
+// The commands of a script are in the log, too, and so are those of a client after its SET NX. Where
+// these don't fit the computed state, a server has lost a record, say, and that is a [Contradiction].
 // Where a script's commands prove whose record was stored, the replay goes on from that.
 //
 // A log can't show more than the servers see: no pause of a client, no code, and no other

@@ -69,12 +69,12 @@ type replay struct {
 	call     command // of the script that is running, if a command comes from one
 	caller   string
 	calledAt int               // and the line of the call
-	ran      map[int]*ran      // by the line of a call of a script: what it did
+	ran      map[int]*ran      // by the line of a call of a script: the keys that it used
 	acting   map[string]bool   // the scripts that remove records, or extend them
 	taking   map[string]bool   // and those that take locks
 	guards   map[int]bool      // the lines of SETs that follow a script's EXISTS
-	scripts  map[string]effect // by their text or hash: what they are seen to do, anywhere in the log
-	passed   map[string]int    // by what is passed to scripts: the last line with it
+	scripts  map[string]effect // by their text or hash: their effect, as seen anywhere in the log
+	passed   map[string]int    // by an argument of scripts: the last line with it
 	got      map[string]read   // by connection: the key that it has read last, outside of scripts
 	watched  map[string]place  // and that it watches
 }
@@ -85,7 +85,7 @@ type read struct {
 	value string
 }
 
-// effect is what a script or a connection does to a record of its own.
+// effect is that of a script or a connection on a record of its own.
 type effect uint8
 
 // The effects. A script that has several is known by the last of these.
@@ -96,7 +96,7 @@ const (
 	gives          // removes it
 )
 
-// learns notes what each script does, and what it is passed, before the replay.
+// learns notes the effect of each script, and its arguments, before the replay.
 func (r *replay) learns(entries []Entry) {
 	script := ""
 	for i := range entries {
@@ -226,7 +226,7 @@ func (h *held) successor(t *tenure) *tenure {
 	return nil
 }
 
-// called looks at a call of a script, before what it did: its arguments tell whose call it is.
+// called looks at a call of a script, before its commands: its arguments tell whose call it is.
 func (r *replay) called(h *held, e *Entry, c *command) {
 	r.guessed = !h.shape.tells()
 	r.unlike(h, e, c)
@@ -321,7 +321,7 @@ func (r *replay) asks(h *held, c *command) bool {
 	return c.name == "GET" && h.shape.tells() && h.shape.gives[getAndDel]+h.shape.gives[watchAndDel] > 0
 }
 
-// record is what is stored under a key.
+// record is the state of a key.
 type record struct {
 	there   bool
 	value   string

@@ -14,7 +14,7 @@ import (
 	"lockstep/sim/redis"
 )
 
-// Kind is what went wrong in a log.
+// Kind is the kind of a finding in a log.
 type Kind uint8
 
 // The kinds of finding, the worst first.
@@ -67,7 +67,7 @@ func (s Sure) String() string { return [...]string{"certain", "likely", "possibl
 type Finding struct {
 	Kind Kind
 	Sure Sure
-	Why  string // on what it depends, unless it is certain
+	Why  string // the condition on which it depends, unless it is certain
 	Key  string
 	At   time.Time
 	Line int // in the log
@@ -92,7 +92,7 @@ type Lock struct {
 	Findings []Finding // the worst kind first, then by time
 }
 
-// Report is what a log shows.
+// Report is the result of an audit.
 type Report struct {
 	Commands int
 	Others   int // lines that are none of MONITOR's
@@ -128,7 +128,7 @@ func Audit(entries []Entry, others int) (*Report, error) {
 	return r.conclude(entries), nil
 }
 
-// shape is what the locks have in common whose keys differ in numbers alone.
+// shape is the common part of locks whose keys differ in numbers alone.
 type shape struct {
 	Lock
 	forms, gives map[string]int
@@ -241,8 +241,8 @@ func (r *replay) conclude(entries []Entry) *Report {
 	return rep
 }
 
-// doubts takes back what is said of holders who were told by their connections, if the log shows
-// that these are shared: a connection has removed a record that another one had stored.
+// doubts makes findings on holders that were told by their connections no more than possible, if the
+// log shows that connections are shared: a connection has removed a record that another one had stored.
 func (s *shape) doubts() {
 	for i := range s.Findings {
 		if f := &s.Findings[i]; f.guessed && s.byOthers > 0 && s.tells() && f.Kind != NoExpiry {

@@ -79,7 +79,7 @@ func (b *bubble) control(*testing.T) {
 	for i := len(b.process.ends) - 1; i >= 0; i-- {
 		b.process.ends[i]()
 	}
-	pass(time.Hour) // what still sleeps may end
+	pass(time.Hour) // goroutines that still sleep may end
 	synctest.Wait()
 }
 
@@ -125,9 +125,9 @@ func (b *bubble) stirs() {
 	}
 }
 
-// take returns what was sent since it was last called, in an order that isn't the runtime's.
+// take returns the requests that were sent since it was last called, in an order that isn't the runtime's.
 func (b *bubble) take() []request {
-	b.mu.Lock() // the bubble stands still, and what wakes its goroutines later is their own timers
+	b.mu.Lock() // the bubble stands still, and later only their own timers wake its goroutines
 	defer b.mu.Unlock()
 	sent := b.sent
 	b.sent = nil
@@ -158,7 +158,7 @@ func (b *bubble) done() (sent int, over bool) {
 // function is a call of the program: it returns the error that the simulator is to see.
 type function func(context.Context, *Lock) error
 
-// stimulus is what moves a bubble: a call, replies or time. The same stimuli in the same order
+// stimulus moves a bubble: it is a call, replies or time. The same stimuli in the same order
 // move another bubble in the same way.
 type stimulus struct {
 	call    function            // begins
@@ -175,9 +175,9 @@ type reply struct {
 	err        error
 }
 
-// apply gives the bubble a stimulus. It returns what the library has done when only time had
-// passed, before the call began or the replies arrived: whether it has sent anything, or
-// has come to the end of its call.
+// apply gives the bubble a stimulus. It reports whether the library, when only time had
+// passed, before the call began or the replies arrived, has sent anything or come to the end
+// of its call.
 func (b *bubble) apply(s *stimulus) (early bool) {
 	b.move(func() {
 		_, was := b.done()
@@ -227,7 +227,7 @@ func (b *bubble) begin(s *stimulus) {
 func (b *bubble) ahead(patience time.Duration) (in time.Duration, ok bool) {
 	b.move(func() {
 		select {
-		case <-b.stir: // of what was done before
+		case <-b.stir: // of earlier requests or ends
 		default:
 		}
 		from := time.Now()

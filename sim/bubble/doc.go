@@ -10,23 +10,23 @@
 //
 // A bubble moves only when it is given a stimulus: a call begins, time has passed, replies have
 // arrived. It then runs until all of its goroutines wait, and no other bubble moves meanwhile.
-// What the library has sent by then is sorted by node, and the client's thread carries it out as
-// operations of the simulator. All commands that were sent at once go out before the first reply
+// The commands that it has sent by then are sorted by node, and the client's thread carries them out
+// as operations of the simulator. All commands that were sent at once go out before the first reply
 // is awaited, so they overlap; and the replies to them are handed over together, when the last
 // has come or has timed out.
 //
 // The search needs that the same history leads to the same operations. Commands are sorted, and
-// crypto/rand reads from a stream that is seeded with the client's next token. What still
-// wavers, such as the default delay of redsync, which comes from math/rand, ends the search with
+// crypto/rand reads from a stream that is seeded with the client's next token. Anything that
+// still wavers, such as the default delay of redsync, which comes from math/rand, ends the search with
 // an error that says what was done once and what the other time.
 //
 // # Time
 //
 // The bubble's clock follows the client's monotonic clock. The client's thread reads that at each
-// stimulus, in a step of its own: before a call, and after the replies to what was sent. All
+// stimulus, in a step of its own: before a call, and after the replies to its commands. All
 // that the library does between two stimuli happens at one instant of its clock. A pause can
 // begin before each command and before each reading, and so in particular between a reading
-// and the sending of what follows.
+// and the sending of the next command.
 //
 // When the library waits for nothing but time, its thread sleeps until its next timer goes off. A
 // second bubble, which has had the same stimuli, is run ahead to find out when that is.

@@ -50,7 +50,7 @@ type Lock struct {
 	Losses   []error // of Release and Extend, if this client had it no longer
 }
 
-// Process is what a library finds in its process. Its methods may be called in the bubble.
+// Process is a library's environment in its process. Its methods may be called in the bubble.
 type Process struct {
 	Name  string // of the client
 	Key   string
@@ -60,7 +60,7 @@ type Process struct {
 
 	b       *bubble
 	ends    []func()
-	aliases map[string]string // of what it has drawn
+	aliases map[string]string // of the words that it has drawn
 	wall    time.Time         // its client's wall clock at the beginning
 }
 
@@ -124,7 +124,7 @@ func Strategy(t *testing.T, l Library) strategies.Strategy {
 // readTimeout is how long go-redis waits for a reply unless it is told otherwise.
 const readTimeout = 5 * time.Second
 
-// Measured is Strategy, and counts what the bubbles do.
+// Measured is Strategy, and counts the steps of the bubbles.
 func Measured(t *testing.T, l Library) (strategies.Strategy, *Stats) {
 	t.Helper()
 	l.Nodes = max(l.Nodes, 1)
@@ -147,7 +147,7 @@ func (f *family) lock(nodes []*redis.Client, key string, o strategies.Options) s
 }
 
 // plain is a lock as the simulator sees it. Its functions hide the bubble from the search,
-// which digests what a lock keeps in its fields.
+// which digests the values of a lock's fields.
 type plain struct {
 	acquire func() (*strategies.Lease, error)
 	release func() error

@@ -17,7 +17,7 @@ import (
 	"lockstep/strategies"
 )
 
-// Stats count what the bubbles of a library have done.
+// Stats count the bubbles of a library, and their steps.
 type Stats struct {
 	Processes int // bubbles, those included that were run ahead
 	Stimuli   int
@@ -25,7 +25,7 @@ type Stats struct {
 	// from its call, while replies were awaited or no call was under way. It was heeded only
 	// when the replies had come, or at the next call.
 	Early int
-	// Abandoned is how often a call returned before all replies had come to what it had sent.
+	// Abandoned is how often a call returned before the replies to all of its commands had come.
 	Abandoned int
 }
 
@@ -109,7 +109,7 @@ func (p *program) end() {
 	p.b = nil
 }
 
-// call has the library do something, and carries out what it sends until it returns.
+// call has the library do something, and carries out its requests until it returns.
 func (p *program) call(f function) error {
 	first := p.b == nil
 	if first {
@@ -171,7 +171,7 @@ func (p *program) stimulate(s stimulus, now bool) {
 	})
 }
 
-// carryOut sends what the library has sent, and closes what it has closed.
+// carryOut sends the library's requests, and closes the connections that it has closed.
 func (p *program) carryOut() {
 	sent := p.take(p.b)
 	p.history[len(p.history)-1].sent += words(sent)
@@ -201,7 +201,7 @@ func (p *program) first() *process.Conn {
 	return p.spare
 }
 
-// take returns what the library has sent in a bubble, as it leaves the process.
+// take returns the library's new requests in a bubble, as they leave the process.
 func (p *program) take(b *bubble) []request {
 	sent := b.take()
 	for _, r := range sent {
@@ -298,7 +298,7 @@ func (p *program) keepGoing() {
 	})
 }
 
-// tend lets timers go off that are due, and carries out what the library sends then. If a call is
+// tend lets timers go off that are due, and carries out the library's requests then. If a call is
 // under way, the main thread waits for the replies.
 func (p *program) tend() {
 	p.tended = true
@@ -311,7 +311,7 @@ func (p *program) tend() {
 	}
 }
 
-// horizon is how far ahead a timer of the background matters: what still goes on after a few
+// horizon is how far ahead a timer of the background matters: activity after a few
 // TTLs concerns no lock.
 func (p *program) horizon() time.Duration { return 3 * p.options.TTL }
 

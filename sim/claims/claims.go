@@ -32,7 +32,7 @@ type Assumption struct {
 	Breaches []Breach
 }
 
-// Breach is a way in which an assumption is broken. Where a run of the catalogue does so, and shows what the claim
+// Breach is a way in which an assumption is broken. Where a run of the catalogue does so, and shows an outcome that the claim
 // excludes, its lock and its scenario are named; else both are empty, and a test alone does.
 type Breach struct{ Text, Lock, Scenario string }
 

@@ -16,8 +16,8 @@ type gap struct {
 }
 
 const (
-	markRoom = 19 // what a mark takes of the line
-	gapLeast = 12 // what the mark of a gap takes
+	markRoom = 19 // the width of a mark on the line
+	gapLeast = 12 // the width of a gap's mark
 	tail     = 26 // room after the last event
 	px       = timeline.Unit
 )

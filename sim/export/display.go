@@ -88,8 +88,8 @@ const definitions = `<defs>
 </defs>
 `
 
-// style has the colours twice: on a light ground, which is what programs take
-// that know no media queries, and on a dark one.
+// style has the colours twice: on a light ground, which programs take that
+// know no media queries, and on a dark one.
 const style = `<style>
 .ls-bg,.ls-chip{fill:#fff}.ls-fg{fill:#1a1a1a}.ls-dim{fill:#5c5c5c}.ls-grey{fill:#9a9a9a}
 .ls-rule{stroke:#d4d4d4;stroke-width:1}.ls-axis{stroke:#5c5c5c;stroke-width:1.5}.ls-gap{stroke:#5c5c5c;stroke-width:1.5;fill:none}

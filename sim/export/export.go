@@ -14,7 +14,7 @@ import (
 	"lockstep/sim/trace"
 )
 
-// annotated is a run's timeline, with what it broke.
+// annotated is a run's timeline, with its violations.
 type annotated struct {
 	*timeline.Timeline
 	broken map[int][]int // by Seq of the event that completed them: indices of Violations

@@ -75,7 +75,7 @@ func (d *drawing) reasons(width int) *block {
 	return b
 }
 
-// severity stands before a code: what is only reported is no failure, and has no alarm.
+// severity stands before a code: a violation that is only reported is no failure, and has no alarm.
 func severity(c trace.Code) string {
 	if c.Failure() {
 		return alarm

@@ -166,7 +166,7 @@ type pageData struct {
 	Sources  []source     `json:"sources"`
 
 	Start     int        `json:"start"`  // the position at which the page opens
-	Poster    string     `json:"poster"` // what is to be seen there
+	Poster    string     `json:"poster"` // the words about that position
 	Questions []question `json:"questions"`
 	Legend    []sign     `json:"legend"`
 	Hidden    []string   `json:"hidden"` // words for the part that is hidden
@@ -186,7 +186,7 @@ type question struct {
 	Lesser  []int    `json:"lesser,omitempty"` // choices that are true, too, and not the worst
 	Why     string   `json:"why"`
 	Told    int      `json:"told,omitempty"` // of one of the script's: the position at which the answer is told to those, too, who haven't been asked
-	Then    string   `json:"then,omitempty"` // what it asks there, of its moment, which is no later one there
+	Then    string   `json:"then,omitempty"` // its text there, of its moment, which is no later one there
 }
 
 // sign is an entry of the legend: a bar with a class, or a mark with a path.
@@ -268,8 +268,8 @@ type frame struct {
 	Chapter int    `json:"chapter"` // index of the last one that has begun, or -1
 	Broken  int    `json:"broken"`  // how many of Breaks are complete
 
-	Clash string   `json:"clash,omitempty"` // what makes two believers a violation
-	Dated []string `json:"dated,omitempty"` // of the chapter's notes, what stands before each; or nothing before any
+	Clash string   `json:"clash,omitempty"` // the fact that makes two believers a violation
+	Dated []string `json:"dated,omitempty"` // the words before each of the chapter's notes; or none at all
 }
 
 type stateRow struct {
@@ -290,7 +290,7 @@ type spot struct {
 	Ink    int    `json:"ink"`
 }
 
-// chapter is what is said at one position.
+// chapter has the notes of one position.
 type chapter struct {
 	Pos   int    `json:"pos"`
 	Notes []said `json:"notes"`
@@ -305,7 +305,7 @@ type said struct {
 
 type breach struct {
 	Pos    int    `json:"pos"`
-	Sign   string `json:"sign"` // "!!", or "~" of what is reported and no failure
+	Sign   string `json:"sign"` // "!!", or "~" of a violation that is reported and no failure
 	Code   string `json:"code"`
 	Name   string `json:"name"`
 	Text   string `json:"text"`
@@ -455,7 +455,7 @@ func (d *drawing) frame(pos int, states []*trace.State, f *pageData, files map[s
 	return fr
 }
 
-// dated is what stands before each of the notes of one place at a position, or nil if nothing does.
+// dated are the words before each of the notes of one place at a position, or nil if there are none.
 func (d *drawing) dated(place, pos int) []string {
 	var all []string
 	for i := range d.Notes {
@@ -474,7 +474,7 @@ func (d *drawing) dated(place, pos int) []string {
 func (d *drawing) frameRows(pos int, states []*trace.State, f *pageData, known map[stateRow]int) (rows, fresh []int) {
 	s := states[pos]
 	before := *states[max(pos-1, 0)]
-	before.At = s.At // so that what only time has changed does not count
+	before.At = s.At // so that changes by time alone do not count
 	old := map[stateRow]int{}
 	for _, r := range d.stateRows(&before, pos) {
 		old[r]++

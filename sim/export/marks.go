@@ -65,7 +65,7 @@ func (d *drawing) stamps(list []stamp) {
 	}
 }
 
-// ring is drawn around what proves a violation: on a page only once that has happened, or it would tell what comes.
+// ring is drawn around a mark that proves a violation: on a page only once that has happened, or it would tell what comes.
 func (d *drawing) ring(s stamp, title string) {
 	if d.paged {
 		d.printf(`<g data-from="%d">`, labels+d.x[d.proven(s.e)])
@@ -158,7 +158,7 @@ func (d *drawing) breaches() []int {
 
 const flagHeight = 22
 
-// pennant names the properties that broke at one place. It begins there, as what it says holds from there on;
+// pennant names the properties that broke at one place. It begins there, as its text holds from there on;
 // at the end of the axis it stands further left. Flags that would overlap stand below each other.
 type pennant struct {
 	at, x, line int

@@ -333,7 +333,7 @@ func (m *mermaid) cutShort(items []item, most int) []item {
 	return items
 }
 
-// stamped begins a text with what the event is referred to by.
+// stamped begins a text with the event's number and instant.
 func stamped(e *trace.Event, text string) string {
 	return mermaidText(fmt.Sprintf("#%d %s  %s", e.Seq, trace.Brief(e.At), text), narrow)
 }

@@ -50,7 +50,7 @@ func (p *pen) chip(class string, x, y, height int, s string) {
 	p.text("ls-small "+class, x+4, y+height-4, s)
 }
 
-// escape makes text fit for XML; what XML cannot hold becomes U+FFFD.
+// escape makes text fit for XML; a character that XML cannot hold becomes U+FFFD.
 func escape(s string) string {
 	var b strings.Builder
 	xml.EscapeText(&b, []byte(s)) //nolint:errcheck // a Builder takes everything

@@ -77,12 +77,12 @@ type drawing struct {
 	*axis
 	block
 	names pen            // the text beside the rows
-	over  pen            // on a page, what lies over the part that is hidden
+	over  pen            // on a page, the elements over the part that is hidden
 	used  map[string]int // glyphs that occur, with the least x of each
 	paged bool           // it is for a page, whose reader has not seen the end of every span yet
 }
 
-// row is a row of the timeline. Its bars lie over what crosses all rows, and
+// row is a row of the timeline. Its bars lie over the lines and shades across all rows, and
 // under the marks of its own and of its neighbours.
 type row struct {
 	name, what  string
@@ -137,7 +137,7 @@ func (d *drawing) each(rows []row, do func(r *row, y int)) {
 	}
 }
 
-// appear draws what is to be seen of a row without its bars and marks.
+// appear draws a part of a row that is neither a bar nor a mark.
 func (r *row) appear(p *pen, draw func()) {
 	if r.from == 0 {
 		draw()
@@ -155,15 +155,15 @@ func (r *row) label(p *pen, y int) {
 	p.text("ls-small ls-dim ls-end", labels-10, y+r.height/2+4, r.what)
 }
 
-// group puts what another pen drew at an offset.
+// group puts the drawing of another pen at an offset.
 func (p *pen) group(x, y int, other *pen) {
 	p.printf(`<g transform="translate(%d %d)">`, x, y)
 	p.WriteString(other.String())
 	p.printf("</g>")
 }
 
-// rows are the lanes of the picture. It leaves out what the probe believes, whose
-// marks say it, and the majority where the only master's own lane does.
+// rows are the lanes of the picture. It leaves out the probe's beliefs, which
+// its marks tell, and the majority where the only master's own lane does.
 func (d *drawing) rows() []row {
 	var rows, last []row
 	for _, l := range d.Lanes() {
@@ -278,7 +278,7 @@ func (d *drawing) words(s span, y, height int, marks []stamp, letters string, te
 	}
 }
 
-// label writes the first of some texts in a box, of which each says what the one before it does in fewer
+// label writes the first of some texts in a box, each of which says the same as the one before it in fewer
 // letters. A page has all of them: its script shows the first that ends before the cursor, because the rest of
 // the box is hidden.
 func (d *drawing) label(class string, size, x, y int, texts ...string) {
@@ -294,7 +294,7 @@ func (d *drawing) label(class string, size, x, y int, texts ...string) {
 		class, x, y, escape(strings.Join(texts, "\n")), strings.Join(widths, " "), escape(texts[0]))
 }
 
-// late draws what is right of a place and yet true of it. A page shows that from the place on, over the part
+// late draws an element that is right of a place and yet true of it. A page shows that from the place on, over the part
 // that is hidden.
 func (d *drawing) late(x int, draw func(p *pen)) {
 	if !d.paged {
@@ -325,9 +325,9 @@ func (d *drawing) pause(s span, class string, y int, marks []stamp) {
 }
 
 // room is the first place in a span for something so wide that meets no mark. It
-// is near the beginning, because what a text says is true of the beginning.
+// is near the beginning, because a text is true of the beginning.
 func room(s span, width int, marks []stamp) (x int, fits bool) {
-	const edge, reach, near = 7, 10, 30 // from the bar's end; what a mark needs on either side
+	const edge, reach, near = 7, 10, 30 // from the bar's end; the room of a mark on either side
 	x = s.from + edge
 	for _, m := range marks { // they are in order
 		if m.x+reach > x && m.x-reach < x+width {
@@ -446,7 +446,7 @@ func (d *drawing) believers(l timeline.Lane, y int) {
 	}
 }
 
-// clash is a stretch in which two believers are a violation, and what makes them one.
+// clash is a stretch in which two believers are a violation, and the fact that makes them one.
 type clash struct {
 	from, to int
 	what     string

@@ -8,7 +8,7 @@ import (
 )
 
 // maxInstructions is how many instructions of Lua's machine a script may execute: about half a
-// second's, and thousands of times what a lock's takes. A real server goes on with a script that
+// second's, and thousands of times those of a lock's. A real server goes on with a script that
 // doesn't end, and replies BUSY to all others until somebody sends SCRIPT KILL; a simulated one,
 // whose clock stands still meanwhile, would hang the world.
 const maxInstructions = 10_000_000

@@ -8,7 +8,7 @@ import (
 
 // The search's closed world: the commands, with their options, of which a [Server]'s model
 // is right, and for all others the reason why it isn't. Nothing here restricts a [Node],
-// which scenarios use: it executes whatever miniredis knows.
+// which scenarios use: it executes every command that miniredis knows.
 //
 // The model is right if a reply, and the memory after it, are a function of a [Snapshot] and
 // the command, and are Redis's own. The conformance tests compare the commands with a real
@@ -158,7 +158,7 @@ BRPOPLPUSH
 BZPOPMIN
 BZPOPMAX`
 
-// unmodelled has the reasons why commands are refused, with what a lock should do instead.
+// unmodelled has the reasons why commands are refused, with alternatives for a lock.
 var unmodelled = []struct{ commands, why string }{
 	{"RANDOMKEY", "its reply is not a function of the keys; ask for a key by its name"},
 	{"SRANDMEMBER SPOP HRANDFIELD ZRANDMEMBER", "its reply is drawn at random, not a function of the key; use a command that names the member or field"},
@@ -241,11 +241,11 @@ var clockOptions = map[string]bool{"PXAT": true, "EXAT": true}
 // Unmodelled is the error of a command of which the search's model isn't right.
 type Unmodelled struct {
 	What   string // the command, with its option if that is the reason; or a function of Lua
-	Why    string // the reason, and what to do instead
+	Why    string // the reason, and an alternative
 	Script bool   // a script called it
 }
 
-// Error names the command, the reason and what to do.
+// Error names the command, the reason and the alternative.
 func (u *Unmodelled) Error() string {
 	if u.Script {
 		return fmt.Sprintf("%s in a script: %s", u.What, u.Why)
@@ -253,7 +253,7 @@ func (u *Unmodelled) Error() string {
 	return u.What + ": " + u.Why
 }
 
-// audit is what a server notes of the commands that it executes for one question, those of
+// audit is a server's notes on the commands that it executes for one question, those of
 // scripts and transactions included.
 type audit struct {
 	clock   bool        // one of them has read the server's clock
@@ -334,7 +334,7 @@ func (row *command) readsClock(args []string) bool {
 
 const databaseZero = "the search knows database 0 alone; keep everything in that"
 
-// refusesSelect lets pass what libraries send for the database that they are in anyway.
+// refusesSelect lets pass the SELECT that libraries send for the database that they are in anyway.
 func refusesSelect(c call) (option, why string) {
 	if len(c.args) == 1 && c.args[0] == "0" {
 		return "", ""

@@ -86,7 +86,7 @@ func (n *Node) moves(c *server.Peer, args []string) (done bool) {
 	return true
 }
 
-// addition is what a ZADD is asked to do.
+// addition is the options and the pairs of a ZADD.
 type addition struct {
 	nx, xx, gt, lt, incr bool
 	pairs                []string // scores and members

@@ -218,7 +218,7 @@ func follows(key, next lua.LValue) bool {
 	return key == lua.LNil || is && are && b == a+1
 }
 
-// refused tells the search of what a script has used that differs from Redis.
+// refused tells the search that a script has used something that differs from Redis.
 func (m *luaVM) refused(what, why string) {
 	if a := m.node.audit; a != nil {
 		a.refuse(what, why, true)
@@ -409,7 +409,7 @@ func (m *luaVM) redisLibrary() *lua.LTable {
 		"setresp":            m.setResp,
 		"log":                logNothing,
 		"replicate_commands": func(l *lua.LState) int { l.Push(lua.LTrue); return 1 },
-		"set_repl":           func(*lua.LState) int { return 0 }, // what is replicated is the node's affair
+		"set_repl":           func(*lua.LState) int { return 0 }, // replication is the node's affair
 		"breakpoint":         func(l *lua.LState) int { l.Push(lua.LFalse); return 1 },
 		"debug":              func(*lua.LState) int { return 0 },
 	})

@@ -93,7 +93,7 @@ type Node struct {
 	owesGrace bool     // miniredis holds the TTL of the key ungraced without its grace; see giveGrace
 	ungraced  string
 	scripts   scripts
-	audit     *audit // what the search has to know of a command; nil in a world
+	audit     *audit // the search's notes on a command; nil in a world
 
 	touches     map[string]uint64 // how often each key has changed since the first WATCH; nil before
 	subscribers []*Peer           // with a subscription, the oldest first
@@ -215,7 +215,7 @@ func floorDiv(a, b int64) int64 {
 func (n *Node) sync(now time.Duration) {
 	n.giveGrace()
 	n.tellTime(now)
-	// A backward step prolongs what is stored, as in Redis, whose expiries are
+	// A backward step prolongs the lives of keys, as in Redis, whose expiries are
 	// instants on the node's clock: FastForward takes negative spans too.
 	if n.counted != n.millis && n.NextExpiry != trace.Never {
 		n.redis.FastForward(time.Duration(n.millis-n.counted) * time.Millisecond)
@@ -265,7 +265,7 @@ func (n *Node) Execute(now time.Duration, p *Peer, args []string) (reply []byte,
 	return reply, changes
 }
 
-// outcome is what a command that isn't only a reader has changed. The key and short are [Node.shortcut]'s.
+// outcome is the changes that a command has made that isn't only a reader. The key and short are [Node.shortcut]'s.
 func (n *Node) outcome(now time.Duration, command, key string, short bool, reply []byte) []trace.Change {
 	switch {
 	case !short:

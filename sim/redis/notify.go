@@ -217,7 +217,7 @@ func (m Snapshot) send(sent []Message, channel, payload string) []Message {
 	return sent
 }
 
-// refusesConfig lets pass what asks for keyspace notifications.
+// refusesConfig lets pass the command that asks for keyspace notifications.
 func refusesConfig(c call) (option, why string) {
 	if len(c.args) == 3 && strings.EqualFold(c.args[0], "SET") && strings.EqualFold(c.args[1], notifyOption) && !c.node.asking.Queues {
 		return "", ""

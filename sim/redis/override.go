@@ -10,7 +10,7 @@ import (
 )
 
 // override answers the commands that miniredis answers differently from Redis, or not at
-// all: whatever stricter has, published messages, and waiting for elements. It sees every command before
+// all: those of stricter, published messages, and waiting for elements. It sees every command before
 // miniredis does, those of scripts included, and composes its answers from commands that miniredis has
 // right. Here the node also learns that a command stores a value, and a replica refuses to
 // write.
@@ -25,7 +25,7 @@ func (n *Node) override(c *server.Peer, cmd string, args ...string) (done bool) 
 	if n.restricted(c, cmd, args) || n.transact(c, cmd, args) {
 		return true
 	}
-	switch cmd { // the commonest, which have nothing to do with most of what follows
+	switch cmd { // the commonest, which have nothing to do with most of the cases below
 	case "GET", "EXISTS", "PTTL":
 		return false
 	case "SET":

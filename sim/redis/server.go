@@ -67,7 +67,7 @@ func appendTexts(b []byte, texts ...string) []byte {
 // Immortal is the Left of a key without expiry.
 const Immortal int64 = math.MaxInt64
 
-// OpenTxn is a transaction that a connection has begun and not ended, or what it has subscribed to.
+// OpenTxn is a transaction that a connection has begun and not ended, or its subscriptions.
 type OpenTxn struct {
 	Conn     int        // the connection, as [Server.Run] numbers it
 	Commands [][]string // WATCH, MULTI and the commands queued, in order; SUBSCRIBE and PSUBSCRIBE come last
@@ -130,7 +130,7 @@ type Answer struct {
 	After  Snapshot     // the memory afterwards
 	Effect trace.Effect // on the lock's record
 	Shares bool         // the lock's record was and is a list, a set or a sorted set, and was changed: several clients may have items in it
-	Clock  bool         // the server's clock was read, by the command or by what its script or transaction executed
+	Clock  bool         // the server's clock was read, by the command or by one that its script or transaction executed
 	Life   bool         // somebody was told how long a key still lives, likewise
 	Blocks bool         // the command has to wait for an element: it has no reply yet, and has changed nothing
 	Sent   []Message    // to subscribers, in this order
@@ -277,7 +277,7 @@ func (s *Server) snapshot(before Snapshot, conn int, peers map[int]*Peer, args [
 // Subscribed reports whether the connection has a subscription.
 func (b OpenTxn) Subscribed() bool { return slices.ContainsFunc(b.Commands, Subscribes) }
 
-// Unwatched returns what is left of it when its transaction is over: the subscriptions.
+// Unwatched returns the rest of it when its transaction is over: the subscriptions.
 func (b OpenTxn) Unwatched() OpenTxn {
 	return OpenTxn{Conn: b.Conn, Commands: slices.DeleteFunc(slices.Clone(b.Commands), func(args []string) bool { return !Subscribes(args) })}
 }

@@ -102,7 +102,7 @@ type queue struct {
 	spoilt   bool // one was refused, so EXEC will be, too
 }
 
-// endTransaction returns what the connection has queued, and forgets it.
+// endTransaction returns the queue of the connection, and forgets it.
 func (p *Peer) endTransaction() (q queue) {
 	q, p.queue, p.Queues, p.watched = p.queue, queue{}, false, nil
 	return q

@@ -152,8 +152,8 @@ func Append(buf []byte, args ...string) []byte {
 // less.
 const maxDepth = 100
 
-// Read reads one reply, and returns its bytes. It fails if the connection does, or if what
-// comes can't be a reply of RESP2 or RESP3.
+// Read reads one reply, and returns its bytes. It fails if the connection does, or if the
+// bytes can't be a reply of RESP2 or RESP3.
 func Read(in *bufio.Reader) ([]byte, error) { return read(in, nil, 0) }
 
 // read appends a reply to buf.

@@ -148,7 +148,7 @@ func (s *Server) release(args []string) error {
 	return onRequest(func(s *Server, r *request, _ time.Duration) { s.pass(r) })(s, args)
 }
 
-// onRequest makes a control of what is done to one request, with a span if the control takes one.
+// onRequest makes a control of an action on one request, with a span if the control takes one.
 func onRequest(do func(*Server, *request, time.Duration)) func(*Server, []string) error {
 	return func(s *Server, args []string) error {
 		by := time.Duration(0)
@@ -249,7 +249,7 @@ func (s *Server) kick(args []string) error {
 	return nil
 }
 
-// onNode makes a control of what is done to one node.
+// onNode makes a control of an action on one node.
 func onNode(do func(*Server, *redis.Node) error) func(*Server, []string) error {
 	return func(s *Server, args []string) error {
 		n, rest, err := s.node(args)
@@ -344,7 +344,7 @@ func (s *Server) jump(args []string) error {
 		return err
 	}
 	s.emit(&trace.Event{Kind: trace.KindNodeStep, Client: trace.None, Node: n.Index, Ref: trace.None, By: by, Changes: n.Step(by)})
-	s.advanceTo(s.now) // what has become due
+	s.advanceTo(s.now) // for the events that have become due
 	return nil
 }
 

@@ -213,7 +213,7 @@ func (s *Server) deliver(r *request) {
 	s.concludes(r)
 }
 
-// send puts bytes into a connection's outbox. A client that doesn't read what it has asked for loses its
+// send puts bytes into a connection's outbox. A client that doesn't read its replies loses its
 // connection.
 func (s *Server) send(c *session, reply []byte) {
 	if c.gone || c.out.add(reply, false) {
@@ -366,7 +366,7 @@ func (s *Server) clientOf(c *session) string {
 	return s.clients[c.client]
 }
 
-// refuses tells a client that what it has sent is no command, and ends its connection.
+// refuses tells a client that its input is no command, and ends its connection.
 func (s *Server) refuses(c *session, why error) {
 	s.notes(fmt.Sprintf("%s's connection is closed: %s", s.clientOf(c), strings.TrimPrefix(why.Error(), "protocol error: ")))
 	c.out.add([]byte("-ERR Protocol error: "+strings.TrimPrefix(why.Error(), "protocol error: ")+"\r\n"), false)

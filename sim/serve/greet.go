@@ -156,7 +156,7 @@ func (s *Server) clientCommand(c *session, args []string) []byte {
 	return []byte("-ERR unknown subcommand '" + oneLine(args[0]) + "'. Try CLIENT HELP.\r\n")
 }
 
-// info is INFO: what libraries look for in it.
+// info is INFO's reply: the fields that libraries look for.
 func (s *Server) info(c *session) string {
 	return strings.ReplaceAll(fmt.Sprintf(`# Server
 redis_version:%s

@@ -13,7 +13,7 @@ import (
 	"lockstep/sim/trace"
 )
 
-// This file infers what clients do from their commands. A client calls Acquire when it sends a
+// This file infers the actions of clients from their commands. A client calls Acquire when it sends a
 // command that can take the lock and holds none; it is granted when it is sent the reply after which
 // its value is stored at enough nodes, until the record's expiry; it is refused when that reply
 // is another. Its removal of the record is a release, and another life for it an extension. So a
@@ -33,7 +33,7 @@ const (
 	extends
 )
 
-// lesson is what a request has been found to be, and to have done.
+// lesson is the intent and the effect of a request, as far as they have been found.
 type lesson struct {
 	intent intent
 	longer time.Duration // the record's new expiry, if it is later than before
@@ -112,7 +112,7 @@ func (s *Server) begins(r *request) {
 		case c.Lease.Believed:
 			e.Kind = trace.KindRelease
 		case c.Phase == trace.PhaseAcquire:
-			e.Kind = trace.KindRefused // it gives back what it has got of a majority
+			e.Kind = trace.KindRefused // it gives back its part of a majority
 		}
 	case extends:
 		if c.Lease.Believed && !c.Extends {
@@ -135,7 +135,7 @@ func (s *Server) phase(r *request) trace.Phase {
 
 func (s *Server) acquired(client int) int { return s.state.Clients[client].Acquired }
 
-// learn notes what a request has done to the lock's record.
+// learn notes the effect of a request on the lock's record.
 func (s *Server) learn(r *request, changes []trace.Change) {
 	for i := range changes {
 		if ch := &changes[i]; ch.Key == s.head.Key && ch.Before != nil && ch.After != nil && ch.Before.Expires != ch.After.Expires {
@@ -144,7 +144,7 @@ func (s *Server) learn(r *request, changes []trace.Change) {
 	}
 }
 
-// concludes records what a client learns from a reply.
+// concludes records the outcome that a client learns from a reply.
 func (s *Server) concludes(r *request) {
 	c := &s.state.Clients[r.client]
 	e := trace.Event{Client: r.client, Node: trace.None, Ref: trace.None}

@@ -60,8 +60,8 @@ type unknown struct{}
 func (unknown) Next(int) string  { return "" }
 func (unknown) Timers() []string { return nil }
 
-// judge folds an event, and returns the violations that it completes. Those that depend on what
-// a server can't see, such as whether a client will ever come back, are left out.
+// judge folds an event, and returns the violations that it completes. Those that depend on facts
+// that a server can't see, such as whether a client will ever come back, are left out.
 func (r *record) judge(e *trace.Event) (fresh []trace.Violation) {
 	r.monitor.Before(e)
 	r.state.Apply(e)
@@ -155,7 +155,7 @@ func (s *Server) identify(c *session) {
 	s.notes(fmt.Sprintf("%s has connected to %s from %s", s.clients[i], s.nodes[c.node].Name, c.conn.RemoteAddr()))
 }
 
-// nameless is what a connection without a name is called: by its port, which a later one may have again.
+// nameless names a connection that has no name: by its port, which a later one may have again.
 func (s *Server) nameless(c *session) string {
 	port := fmt.Sprintf("port-%d", portOf(c.conn.RemoteAddr()))
 	name := port

@@ -105,8 +105,8 @@ func (s *Server) Addresses() (all []string) {
 	return all
 }
 
-// Close ends all connections, and waits until nothing of the server runs. What it has
-// recorded can still be read.
+// Close ends all connections, and waits until nothing of the server runs. Its record
+// can still be read.
 func (s *Server) Close() error { return s.close() }
 
 func (s *Server) end() (err error) {

@@ -87,7 +87,7 @@ func (c *session) read() {
 	}
 }
 
-// write sends the connection what is in its outbox.
+// write sends the connection the bytes of its outbox.
 func (c *session) write() {
 	for {
 		b := c.out.take()
@@ -102,7 +102,7 @@ func (c *session) write() {
 	_ = c.conn.Close() // all that was to be sent is sent, or can't be
 }
 
-// leave closes the connection when it has been sent what is in its outbox, and soon.
+// leave closes the connection when it has been sent the bytes of its outbox, and soon.
 func (c *session) leave() {
 	_ = c.conn.SetWriteDeadline(time.Now().Add(time.Second))
 	c.out.add(nil, true)

@@ -12,7 +12,7 @@ import (
 	"lockstep/strategies"
 )
 
-// Solo is what a run shows of a lock in which nothing goes wrong and nobody contends: each
+// Solo has the facts on a lock from a run in which nothing goes wrong and nobody contends: each
 // client in turn has the servers to itself until its program ends. A search plays one first,
 // to learn the name of the lock's record, and whether the lock can be had at all.
 type Solo struct {
@@ -25,7 +25,7 @@ type Solo struct {
 	grants []grant
 }
 
-// grant is what one acquisition left behind on the servers.
+// grant has the keys that one acquisition left behind on the servers.
 //
 // Invariant: gone is a part of keys, and both are sorted.
 type grant struct {
@@ -37,8 +37,8 @@ type grant struct {
 
 // Play resets a world to the configuration and plays its solo, up to the bounds of a run: a
 // lock that asks for ever comes to no end even then. It does so twice, and fails with
-// [Unsteady] if the lock doesn't do the same: what code does only once in this process, such as
-// by a sync.Once in a variable of a package, would be done before anybody looks, and each
+// [Unsteady] if the lock doesn't do the same: work that code does only once in this process, such
+// as by a sync.Once in a variable of a package, would be done before anybody looks, and each
 // process of its own does it.
 //
 // It fails with [Astray] if the lock has a goroutine that is no thread while a client holds it.
@@ -97,12 +97,12 @@ const OutOfTime = "virtual time doesn't reach it, so nothing of what it does lat
 // Unsteady is the error of a lock that doesn't do the same when its solo is played again.
 type Unsteady struct {
 	Client      string       // its name
-	Once, Again string       // what differs, in words
+	Once, Again string       // the two that differ, in words
 	Command     string       // the command's name, if the lock does the same and a server's reply differs
 	Source      trace.Source // the line of the second, if it is known
 }
 
-// Error names the client and what it did.
+// Error names the client and the difference.
 func (u *Unsteady) Error() string {
 	if u.Command != "" {
 		return fmt.Sprintf("%s of %s: %s", u.Command, u.Client, OfMore)
@@ -142,7 +142,7 @@ func steady(once, again *trace.Trace) error {
 			return u
 		}
 	}
-	return nil // they differ in what nobody sees
+	return nil // they differ in details that nobody sees
 }
 
 // soloReader folds the events of a solo.

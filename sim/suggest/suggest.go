@@ -137,7 +137,7 @@ func Unknown(what, word string, known []string) error {
 	return fmt.Errorf("unknown %s %q: it is one of %s", what, Clip(word), strings.Join(known, ", "))
 }
 
-// Begun is the only known name of which a text is the first words, or "": what is meant is plain then.
+// Begun is the only known name of which a text is the first words, or "": the meaning is plain then.
 func Begun(text string, known []string) (name string) {
 	for _, n := range known {
 		switch first := len(text) < len(n) && strings.EqualFold(n[:len(text)], text) && strings.ContainsAny(n[len(text):len(text)+1], " -"); {

@@ -98,8 +98,8 @@ func longer(t testing.TB, is bool, runs string) {
 }
 
 // LongRaced skips a test that takes seconds where races are looked for, under `go test -race -short`, unless
-// more is asked for by one of the sizes above. It is for tests of what is found or drawn: of what is
-// concurrent, a shorter test has to stay.
+// more is asked for by one of the sizes above. It is for tests of findings or drawings: of concurrent
+// code, a shorter test has to stay.
 func LongRaced(t testing.TB) {
 	t.Helper()
 	if Raced && testing.Short() && !CI() {
@@ -107,7 +107,7 @@ func LongRaced(t testing.TB) {
 	}
 }
 
-// Need skips a test if err says that this machine lacks what the test is about. In continuous
+// Need skips a test if err says that this machine lacks something that the test needs. In continuous
 // integration it fails.
 func Need(t testing.TB, err error) {
 	t.Helper()

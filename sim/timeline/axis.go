@@ -19,7 +19,7 @@ import (
 //   - Every event has a place, and places never go back: an event is never to
 //     the left of one that came before it. This is the whole contract, and with
 //     it "these two bars overlap" is true exactly if it is drawn.
-//   - An event that changes what the lanes show (a grant, an expiry, a write, a
+//   - An event that changes a lane (a grant, an expiry, a write, a
 //     pause) needs room of its own: its share is hard. All others (a command of a
 //     poll that changed nothing, a clock reading) divide the rest: they are soft.
 //   - The time between two events is soft as well, and counts by its logarithm:
@@ -45,7 +45,7 @@ const (
 	Sent               // a command's mark
 	Proof              // it has no mark, but is among the proofs of a violation
 	Fatal              // the mark of a command that proves a violation
-	Own                // it changes what a lane shows, or has a mark, or something is said there
+	Own                // it changes a lane, or has a mark, or something is said there
 	Touch              // it stands in the resource's lane, where it is labelled
 
 	needs

@@ -10,14 +10,14 @@ import (
 )
 
 // Cause tells in one sentence how a violation came about: the failure or the pause that it
-// began with, how a client's record went, who got the lock then, and the violation. It says
-// only what is in the trace up to the violation's last event. Where none of that came
+// began with, how a client's record went, who got the lock then, and the violation. It draws
+// only on the trace up to the violation's last event. Where none of that came
 // before, it is the violation alone. A command that completes it has its line of the lock.
 //
-// It names only what contributed. Between two grants that is the loss of one's record on a server where
+// It names only the causes. Between two grants these are the loss of one's record on a server where
 // the other one's was stored afterwards, the pause in which it expired, the failures by which it went, and the sending of a
-// command that was under way meanwhile; of a record that stays, what ended its owner, with the message that it waited for, and the
-// failures that kept it.
+// command that was under way meanwhile. Of a record that stays they are the end of its owner, with the message that it waited for,
+// and the failures that kept it.
 func (t *Timeline) Cause(b Breach) string {
 	var clauses []string
 	for _, x := range t.clauses(b) {
@@ -128,7 +128,7 @@ type clauseKind uint8
 
 const (
 	sleeps clauseKind = iota // a client is paused: a cause if its record expires meanwhile
-	ends                     // a client crashes, or gives up: a cause of what stays behind
+	ends                     // a client crashes, or gives up: a cause of a record that stays behind
 	fails                    // a server or a clock fails
 	loses                    // a client's record goes
 	gets                     // a client gets the lock
@@ -333,7 +333,7 @@ func (c *causes) parties(b Breach) (both [2]party, ok bool) {
 	both[0] = party{c.acquisition(last.Client, last.Seq), last.Seq}
 	for _, seq := range b.Events {
 		if e := &c.Events[seq-1]; b.Code == trace.SW && e.Client == last.Client {
-			both[0].seq = seq // what it read then is out of date
+			both[0].seq = seq // the value that it read then is out of date
 			break
 		}
 	}
@@ -401,7 +401,7 @@ func (c *causes) between(b Breach) []*clause {
 	}
 	asleep, sent := c.asleep(loss), c.sentBefore(b, loss)
 	if sent != nil && asleep != nil && sent.who == asleep.who {
-		asleep = nil // what breaks the lock was under way already
+		asleep = nil // the command that breaks the lock was under way already
 	}
 	return []*clause{asleep, sent, loss, grant, c.failure(b, both, loss)}
 }
@@ -432,7 +432,7 @@ func (c *causes) interrupted(b Breach) []*clause {
 func (x *clause) of() trace.Acquisition { return trace.Acquisition{Client: x.who, N: x.acq} }
 
 // stored reports whether a party's record was stored on a server at an event or later, and before
-// the party did what the violation consists of.
+// the party did its part of the violation.
 func (c *causes) stored(p party, node, from int) bool {
 	return slices.ContainsFunc(c.stores, func(st storing) bool {
 		return st.of == p.Acquisition && st.node == node && from <= st.seq && st.seq <= p.seq
@@ -519,8 +519,8 @@ func (c *causes) fence(p party) int64 {
 	return 0
 }
 
-// leftBehind is the crash or the silence after which a record stays, if that is what the violation
-// begins with. Or else it is the failure of a server that is down when a client is refused; or that has
+// leftBehind is the crash or the silence after which a record stays, if the violation begins
+// with that. Or else it is the failure of a server that is down when a client is refused; or that has
 // the record then, because a replica with it took over, or because its owner had still to act. Of several servers that are
 // down it is all of them.
 func (c *causes) leftBehind(b Breach) []*clause {

@@ -173,8 +173,8 @@ func (n *Node) bar() Bar {
 	return Bar{}
 }
 
-// Texts are what the bar of a client's deeds says, the longest first, with its length: what it does, and which request of
-// its is held up or slow on the way meanwhile. It is empty where the bar speaks for itself.
+// Texts are the texts for the bar of a client's deeds, the longest first, with its length: its deed, and the request of
+// its that is held up or slow on the way meanwhile. It is empty where the bar speaks for itself.
 func (t *Timeline) Texts(b Bar, length string) (texts []string) {
 	does := ""
 	switch b.Kind {
@@ -202,7 +202,7 @@ func (t *Timeline) Texts(b Bar, length string) (texts []string) {
 	return texts
 }
 
-// BeliefTexts are what the bar of a client says that believes from one position to another that it has the lock: the longest first. Where
+// BeliefTexts are the texts for the bar of a client that believes from one position to another that it has the lock, the longest first. Where
 // Redis has no record of it meanwhile, they say that it only thinks so. The number of its fencing token, by
 // which a resource refuses one client and lets another in, goes last.
 func (t *Timeline) BeliefTexts(b Bar, from, to int) []string {
@@ -246,7 +246,7 @@ func (b Bar) Expiry() string {
 	return "expires " + trace.Brief(b.Expires)
 }
 
-// RecordTexts are what the bar of a record says that is on a node up to one position, seen from another: the longest first. Where it ended
+// RecordTexts are the texts for the bar of a record that is on a node up to one position, seen from another, the longest first. Where it ended
 // before its expiry, that is not told: it is an instant at which nothing happened to it.
 func (t *Timeline) RecordTexts(b Bar, node, last, seen int) []string {
 	who := "?"
@@ -265,13 +265,13 @@ func (t *Timeline) RecordTexts(b Bar, node, last, seen int) []string {
 	return append([]string{texts[0] + ", " + b.Expiry()}, texts...)
 }
 
-// RetiredTexts are what the bar of a node says that is out of service from a position on: the longest first.
+// RetiredTexts are the texts for the bar of a node that is out of service from a position on, the longest first.
 func (t *Timeline) RetiredTexts(node, pos int) []string {
 	const out = "out of service"
 	return []string{out + ": clients now go to " + t.Nodes[t.Moments[pos].Nodes[node].Successor], out, "unused"}
 }
 
-// EnoughTexts are what the bar of a client says that has enough nodes. Where one master is enough, that is its record there.
+// EnoughTexts are the texts for the bar of a client that has enough nodes. Where one master is enough, that is its record there.
 func (t *Timeline) EnoughTexts(client int) []string {
 	name := t.Clients[client]
 	if t.Need <= 1 {

@@ -35,8 +35,8 @@ type Client struct {
 }
 
 // Node is the lock's record on one node at a moment. Written tells records apart:
-// it is the Seq of the event that stored this one. One that has a successor has no record here: whatever it
-// keeps, nobody asks it.
+// it is the Seq of the event that stored this one. One that has a successor has no record here: it
+// may keep one, but nobody asks it.
 type Node struct {
 	Up      bool
 	Present bool
@@ -113,7 +113,7 @@ func (t *Timeline) unasked(node, from int) (first, next int, asked bool) {
 }
 
 // SameHolders reports whether the same clients believe at two positions that they hold the lock, and
-// the servers have the same records: then what was said at one of them is true at the other.
+// the servers have the same records: then words said at one of them are true at the other.
 func (t *Timeline) SameHolders(a, b int) bool {
 	x, y := &t.Moments[a], &t.Moments[b]
 	return slices.EqualFunc(x.Clients, y.Clients, func(x, y Client) bool { return x.Believed == y.Believed }) &&

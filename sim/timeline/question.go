@@ -21,26 +21,26 @@ type Question struct {
 	Text    string
 	Spoken  string // for a room, which sees no numbers of events; empty if it is Text
 	Choices []string
-	Lead    string // what the choices are, if the question doesn't say it
+	Lead    string // words before the choices, if the question doesn't introduce them
 	Right   int
 	Lesser  []int         // of one for the worst: the choices that come true, too, and are not the worst
 	Why     string        // the event or the state that proves the answer
 	Script  bool          // it is one of the script's
 	Note    int           // of one of the script's: the Index of its note
-	Then    string        // what it says at the answer, if that differs
+	Then    string        // its text at the answer, if that differs
 	Said    int           // of one of the script's: the position of its words, or that of an answer after them
 	At      time.Duration // of one of the script's: the instant of that
 	Moment  time.Duration // of one of the script's, not about the verdict: the instant with which its text begins
-	Tells   string        // of one of the script's that keeps its own moment: what happens before that and may tell its answer, and what to do
+	Tells   string        // of one of the script's that keeps its own moment: the earlier violation or refusal that may tell its answer, and advice
 	Of      *trace.Event  // the command that its text names, of the moment after which it is asked, or nil
 
 	about string // of one of the script's: as its note has it; of one for the worst: verdict
 }
 
-// verdict is what a question for the worst that comes of a run is about.
+// verdict is the subject of a question for the worst that comes of a run.
 const verdict = "verdict"
 
-// Words with which a text of an author's says itself what else stands around it: that the worst is asked for, of the end, or of which moment.
+// Words by which an author's text asks for the worst, or of the end, or names its moment. The program doesn't say the same around it then.
 var (
 	namesWorst  = regexp.MustCompile(`(?i)\bworst\b`)
 	namesEnd    = regexp.MustCompile(`(?i)\b(in the end|at the end)\b`)
@@ -58,7 +58,7 @@ const (
 var numbers = map[string]float64{"a": 1, "an": 1, "half a": 0.5, "half an": 0.5, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6,
 	"ten": 10, "twenty": 20, "thirty": 30, "sixty": 60}
 
-// Later is how much later than what came before an author's words say that it is, and that as they have it; or nothing.
+// Later is the span that an author's words name since the words before, such as "a minute later", and its text there; or nothing.
 func (q *Question) Later() (words string, span time.Duration) {
 	said := namesSpan.FindStringSubmatch(q.Then)
 	if !q.Script || said == nil {
@@ -83,8 +83,8 @@ func (q *Question) Later() (words string, span time.Duration) {
 // ForVerdict reports whether the worst that comes of the run is asked for.
 func (q *Question) ForVerdict() bool { return q.about == verdict }
 
-// Worded is the text of a question, or what is said for it in a room, where the screen shows an instant: of a later one it says that
-// this is still to come. It is left out where the author's words say which one it is: when that is may differ between the locks, and tell the answer.
+// Worded is the text of a question, or its text for a room, where the screen shows an instant: of a later one it says that this is still
+// to come. The instant is left out where the author's words name an event: it may differ between the locks, and tell the answer.
 func (q *Question) Worded(text string, now time.Duration) string {
 	rest, dated := strings.CutPrefix(text, "At "+trace.Brief(q.Moment))
 	switch {
@@ -104,7 +104,7 @@ func (q *Question) Dated() string {
 	return namesTime.FindString(q.Then)
 }
 
-// TellsEarly says, for the author of a script, that what happens while a question is open may tell its answer, as its words, or a lease in between, keep it to
+// TellsEarly says, for the author of a script, that an event while a question is open may tell its answer, as its words, or a lease in between, keep it to
 // its own moment; and what to do. It is empty for any other question.
 func (q *Question) TellsEarly() string {
 	if q.Tells == "" {
@@ -123,7 +123,7 @@ func (q *Question) SettledBy(o *Question) bool {
 }
 
 // Leading are the words of a script that stand above one of its questions, with nothing but a wait between them, and that are told only
-// where it is answered: whoever is asked is to have them before, with their instant.
+// where it is answered: those who are asked are to have them before, with their instant.
 func (t *Timeline) Leading(q *Question) (words []string) {
 	if !q.Script || q.about == verdict || q.Pos >= q.Said {
 		return nil
@@ -143,7 +143,7 @@ const mostChoices = 5
 const mostOfAKind = 2
 
 // Questions are the predictions of a run, in the order of asking:
-// those of the script, and those about what decides the run: whether a client gets the lock
+// those of the script, and those about the points that decide the run: whether a client gets the lock
 // that another one believes to hold, what a release does to a record that is no longer its
 // own, and whether the resource takes a late write. A run with none of these asks what will
 // come of it. None of them but the script's is asked while another one is open, and none but the script's shares a position with
@@ -232,7 +232,7 @@ type quiz struct {
 }
 
 // script takes over a question of the script, as written, after its instant. It is asked at words that come before, so that
-// what decides it isn't on the screen, and answered at its own instant, of which its words are; or, where a violation or a
+// the event that decides it isn't on the screen, and answered at its own instant, of which its words are; or, where a violation or a
 // refusal before that shows the answer, asked of that instant, and answered there: see answerEarly.
 func (q *quiz) script(n *trace.Note) {
 	at := q.Before(n.Seq)
@@ -257,7 +257,7 @@ func (q *quiz) script(n *trace.Note) {
 	}
 }
 
-// word words a question of the script that is about an instant: by that, and by what tells it apart from others where it is asked.
+// word words a question of the script that is about an instant: by that, and by the event that tells it apart from others where it is asked.
 func (q *quiz) word(asked *Question) {
 	if asked.about == verdict {
 		return
@@ -318,8 +318,8 @@ func (t *Timeline) Named(e *trace.Event) string {
 	return fmt.Sprintf("%s's %s", t.Clients[e.Client], name)
 }
 
-// spoken is the moment after an event in words: that of a command by its name. What other events are would be the answer, so of
-// these it is said that it is a step, where the picture is of the same instant already and may show another answer: the one
+// spoken is the moment after an event in words: that of a command by its name. The name of any other event would be the answer, so
+// it says that this is a step, where the picture is of the same instant already and may show another answer: the one
 // that comes next where it is asked, and the last one where it is answered.
 func (q *quiz) spoken(asked int, after *trace.Event) string {
 	text := "At " + trace.Brief(after.At)
@@ -334,8 +334,8 @@ func (q *quiz) spoken(asked int, after *trace.Event) string {
 
 // verdict asks the script's question about the verdict: where it stands, if all its choices are open there, and else at the last words
 // before that at which they are, though another question of the file stand before it: asked no later than this one, that would be asked
-// before the words that lead to it, and they would be told while it is open. It is answered where what decides it has happened, be the
-// question's own place before that. Its words are the same under every lock.
+// before the words that lead to it, and they would be told while it is open. It is answered where the event that decides it has happened,
+// even if the question's own place is before that. Its words are the same under every lock.
 func (q *quiz) verdict(asked *Question) {
 	at := asked.Said
 	q.worst(asked)
@@ -382,8 +382,8 @@ func (t *Timeline) damage() *Breach {
 }
 
 // shownBefore are the positions of the first violation or refusal before a question's own words, where one key stops and the
-// holders, or records, are the same: of the first one, and of the first in the last lease before these words; or that of the words. What held
-// a whole lease before may have ended, and a question is whether it has. Where the question is asked, the picture shows whose
+// holders, or records, are the same: of the first one, and of the first in the last lease before these words; or that of the words. The belief or
+// the record of a whole lease before may have ended, and a question is whether it has. Where the question is asked, the picture shows whose
 // record there is; that an access to the resource finds the same tells nothing: the question is whether a release leaves it so.
 func (q *quiz) shownBefore(asked *Question, record bool) (first, recent int) {
 	answer := holders(q.Timeline, q.StateAt(asked.Said), record)
@@ -404,9 +404,9 @@ func (q *quiz) shownBefore(asked *Question, record bool) (first, recent int) {
 	return first, asked.Said
 }
 
-// answerEarly has a question answered where a violation or a refusal shortly before its own moment shows the answer; one whose words say of which
-// moment it is stays with that, unless that is the very instant or, of one that comes once a client has done something, but for what that
-// client still has to do.
+// answerEarly has a question answered where a violation or a refusal shortly before its own moment shows the answer. A question whose words
+// name its moment keeps that, unless it is the very instant. One that names it by an event alone ("once A has ...") gives it up, too, if a
+// single client acts from there to that moment.
 func (q *quiz) answerEarly(asked *Question, record bool) {
 	first, at := q.shownBefore(asked, record)
 	keeps := asked.Dated() != "" || namesMoment.MatchString(asked.Then) && !q.alone(at, asked.Said)
@@ -609,8 +609,8 @@ func (q *quiz) release(i int) bool {
 		Why: q.whyRelease(i)})
 }
 
-// arrival says that a command of a release arrives, which its client may have sent long before, and only once. Of a script
-// the digest says nothing: that it runs in one step is what there is to know.
+// arrival says that a command of a release arrives, which its client may have sent long before, and only once. A script's
+// digest says nothing: a reader only needs to know that it runs in one step.
 func arrival(name string, e *trace.Event) string {
 	what := name + "'s " + trace.CommandText(e.Args) + " arrives"
 	if strings.HasPrefix(strings.ToUpper(e.Args[0]), "EVAL") {
@@ -660,7 +660,7 @@ func (q *quiz) firstFault() int {
 }
 
 // outcomes are the worst that can come of a run, by the [trace.Harm] of its violations, in the words of a person who hasn't learned the codes. All of them are
-// offered under every lock, so that the list tells nothing of what is to come.
+// offered under every lock, so that the list doesn't tell the outcome.
 var outcomes = [...]string{
 	"nothing goes wrong",
 	trace.Delays:  "a client is refused without need, or waits long",
@@ -729,7 +729,7 @@ func (q *quiz) neverHad() bool {
 	return asked && q.Ended(q.Last())
 }
 
-// stored is the answer to a question for the record as a sentence: "n1: B1-a586 (B's)" is what n1 stores.
+// stored is the answer to a question for the record as a sentence: "n1: B1-a586 (B's)" becomes "n1 stores B1-a586 (B's)".
 // Of a single server it says since when, too.
 func (q *quiz) stored(at int, answer string) string {
 	var parts []string

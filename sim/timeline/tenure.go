@@ -61,7 +61,7 @@ func (t *Timeline) stays(pos int, is, lapsed func(*Moment) bool) (all []Stay) {
 	return all
 }
 
-// Describe tells a tenure in one line, without the client's name. What has not been is only at the end of a run what never was.
+// Describe tells a tenure in one line, without the client's name. Of a record or a belief that hasn't been it says "yet", until the run ends.
 func (t *Timeline) Describe(h *Tenure, pos int) string {
 	over := pos == t.Last()
 	if len(h.Recorded) == 0 && len(h.Believed) == 0 {

@@ -16,7 +16,7 @@ import (
 )
 
 // Timeline is a trace made ready for drawing. A position counts events: at
-// position k the first k of them have happened, and what is true at k stays true
+// position k the first k of them have happened, and their state lasts
 // until position k+1. Hence every stretch of positions here is half-open.
 //
 // Invariants: len(Moments) == len(Events)+1. Chapters ascend strictly, Breaches
@@ -168,7 +168,7 @@ func (t *Timeline) Before(seq int) int {
 // After returns the position to which the event with this Seq leads.
 func (t *Timeline) After(seq int) int { return min(t.Before(seq)+1, t.Last()) }
 
-// Shown is the instant of what has happened after a position, up to another, for a place in which all of it is drawn: of the last change of a
+// Shown is the instant of the events after a position, up to another, for a place in which all of them are drawn: of the last change of a
 // record, as a reply that follows it unseen is later, or else of the last event.
 func (t *Timeline) Shown(from, to int) time.Duration {
 	for pos := to; pos > max(from, 0); pos-- {
@@ -204,7 +204,7 @@ func (t *Timeline) Said(pos int) []trace.Note {
 }
 
 // Marked says, to be told before a note's words, how far the run has come in them on a screen that shows an instant. A
-// script tells a step before it happens: so the words of a chapter are marked as what comes next, and then as in progress,
+// script tells a step before it happens: so the words of a chapter are marked as next, and then as in progress,
 // until the next chapter begins or the story is over, whatever their tense. Afterwards, and where nothing happens before the
 // next words, they have the note's instant, if the screen shows another one and the beliefs or records are others.
 func (t *Timeline) Marked(n *trace.Note, pos int, shown time.Duration) string {
@@ -228,11 +228,11 @@ func (t *Timeline) Marked(n *trace.Note, pos int, shown time.Duration) string {
 	return ""
 }
 
-// Burst is the span within which what happens is taken for one step: one that begins later after its words isn't dated by them, and what a
-// step leads to later is another's.
+// Burst is the span within which events are taken for one step: a step that begins later after its words isn't dated by them, and a later
+// consequence is part of another step.
 const Burst = 100 * time.Millisecond
 
-// Past reports whether a note's words are told no more at a position: they led to what happened since, and the story is over, with other
+// Past reports whether a note's words are told no more at a position: they led to the events since, and the story is over, with other
 // beliefs or records than theirs or with the run.
 func (t *Timeline) Past(n *trace.Note, pos int) bool {
 	at := t.Before(n.Seq)
@@ -246,7 +246,7 @@ func (t *Timeline) leads(n *trace.Note) bool {
 	return i < 0 || t.Before(rest[i].Seq) > t.Before(n.Seq)
 }
 
-// Heads are the marks of events, as at the ruler, their instants and their numbers, in columns, for lists of what proves a violation.
+// Heads are the marks of events, as at the ruler, their instants and their numbers, in columns, for lists of the events that prove a violation.
 func (t *Timeline) Heads(seqs []int) (heads []string) {
 	instant, number := 0, 0
 	for _, seq := range seqs {
@@ -340,7 +340,7 @@ func (t *Timeline) Breached(pos int) (all, fresh []Breach) {
 
 // Refusal says that the resource has just refused an access, or that a client has just been told that its release or
 // its extension has failed, and why; it is empty at every other position. A fence that holds is no violation, nor is a
-// lock that spares another client's record, and yet they are what a run is there to show.
+// lock that spares another client's record, and yet a run is there to show them.
 func (t *Timeline) Refusal(pos int) string {
 	e := t.Event(pos)
 	if e == nil || !refuses(e.Kind) {

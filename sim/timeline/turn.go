@@ -29,7 +29,7 @@ func (q *quiz) inTurn() {
 	}
 }
 
-// undecided reports whether what decides a question of the script is still to come at a later position than its own.
+// undecided reports whether the event that decides a question of the script is still to come at a later position than its own.
 func (q *quiz) undecided(asked *Question, pos int) bool {
 	if pos >= asked.Until {
 		return false

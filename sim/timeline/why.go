@@ -9,7 +9,7 @@ import (
 )
 
 // The reasons of answers come from the state of Redis at the command that decided them: whose record there was, and since
-// when, or by what the last one went. Of a lock on several servers no single command decides.
+// when, or how the last one went. Of a lock on several servers no single command decides.
 
 // whyEntry is why a call of Acquire, whose first command is the event at from, came out as it does at the event at to.
 func (q *quiz) whyEntry(from, to int) string {
@@ -38,7 +38,7 @@ func (q *quiz) whyEntry(from, to int) string {
 	return holders
 }
 
-// whyRelease is why the command of a release at an event does what it does.
+// whyRelease is the reason for the effect of a release's command at an event.
 func (q *quiz) whyRelease(i int) string {
 	e := &q.Events[i]
 	before, after := q.s.LockRecord(e.Node), q.StateAt(i+1).LockRecord(e.Node)
@@ -98,14 +98,14 @@ func (q *quiz) found(i, client int) string {
 }
 
 // gone is why Redis has no record before an event, as a sentence: the last event by which one went, or that a replica took over without it;
-// of several servers, by what the last one of each went.
+// of several servers, how the last one of each went.
 func (q *quiz) gone(before int) string {
 	for i := before - 1; i >= 0 && len(q.s.Primary) == 1; i-- {
 		if why := q.unreplicated(i); why != "" {
 			return why
 		}
 		if q.Events[i].Node != q.StateAt(before).Primary[0] || !q.removes(i) {
-			continue // what only another server had is not asked about
+			continue // a record that only another server had is not asked about
 		}
 		whose, e := q.removed(i)
 		switch at := trace.Brief(e.At); {
@@ -125,7 +125,7 @@ func (q *quiz) removes(i int) bool {
 	return slices.ContainsFunc(q.Events[i].Changes, func(c trace.Change) bool { return c.Key == q.Key && c.After == nil })
 }
 
-// removed says whose record goes at an event, and by which: what a replica is sent has its cause in the command that it follows.
+// removed says whose record goes at an event, and by which: the cause of a replicated write is the command that it follows.
 func (q *quiz) removed(i int) (whose string, by *trace.Event) {
 	e := &q.Events[i]
 	whose = "the record"
@@ -138,13 +138,13 @@ func (q *quiz) removed(i int) (whose string, by *trace.Event) {
 	return whose, e
 }
 
-// unchanged is the text of an event without what it changes, which is known.
+// unchanged is the text of an event without its changes, which are known.
 func (q *quiz) unchanged(e *trace.Event) string {
 	what, _, _ := strings.Cut(q.Text(e), "  [")
 	return what
 }
 
-// goneFromEach says of each server by what its last record has gone before an event, and which have had none: those together that it has
+// goneFromEach says of each server how its last record has gone before an event, and which have had none: those together that it has
 // happened to alike, with the instant of the last.
 func (q *quiz) goneFromEach(before int) string {
 	type loss struct {
@@ -203,7 +203,7 @@ func (q *quiz) unreplicated(i int) string {
 		o := &q.Events[j]
 		change := slices.IndexFunc(o.Changes, func(c trace.Change) bool { return c.Key == q.Key })
 		switch {
-		case change < 0 || o.Node != old && o.Node != e.Node || o.Node == old && o.Kind == trace.KindDown: // what it kept went with it
+		case change < 0 || o.Node != old && o.Node != e.Node || o.Node == old && o.Kind == trace.KindDown: // its record went with it
 			continue
 		case o.Node == e.Node || o.Changes[change].After == nil: // the replica has had one, or it went otherwise
 			return ""
@@ -217,7 +217,7 @@ func (q *quiz) unreplicated(i int) string {
 	return ""
 }
 
-// proof is an executed command as evidence: its number, and what Redis replied.
+// proof is an executed command as evidence: its number, and Redis's reply.
 func (q *quiz) proof(e *trace.Event) string {
 	return fmt.Sprintf("(#%d, reply: %s)", e.Seq, e.Reply)
 }

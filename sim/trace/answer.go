@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// AnswerTo is the answer to a question of a script's after a prefix of the run. What it is about is the holders, the record or the
+// AnswerTo is the answer to a question of a script's after a prefix of the run. It is about the holders, the record or the
 // verdict.
 func (t *Trace) AnswerTo(about string, seq int) string {
 	if about == "verdict" {

@@ -23,7 +23,7 @@ const (
 // Codes lists all codes, worst first.
 var Codes = []Code{SW, DG, OV, FR, PD, LV, GAP, FN, UA, BD, DN}
 
-// Harm is what a violation comes to for those who use the lock, in the order of how bad it is.
+// Harm is the effect of a violation on those who use the lock, in the order of how bad it is.
 type Harm uint8
 
 const (
@@ -76,10 +76,10 @@ func (c Code) Meaning() string { return codes[c].meaning }
 
 // Failure reports whether the code counts against a lock. The others are only reported: every
 // lease causes bounded blocking after a crash, every lock ends with the last of its servers,
-// and a lock that nobody can have does no harm to what it protects.
+// and a lock that nobody can have does no harm to its resource.
 func (c Code) Failure() bool { return !codes[c].reported }
 
-// Harm returns what the violation comes to for those who use the lock.
+// Harm returns the effect of the violation on those who use the lock.
 func (c Code) Harm() Harm { return codes[c].harm }
 
 // ParseCode finds a code by its short name, the inverse of String. It returns false for an

@@ -3,7 +3,7 @@
 //
 // A [Trace] is the complete list of a run's [Event] values, in their one total order. A
 // [State] is a fold over them and knows nothing else, so a monitor, a printer or the terminal
-// interface that reads a State can show only what is in the trace. Text and JSON are views
+// interface that reads a State can show only facts of the trace. Text and JSON are views
 // of the trace; so are the timeline and the exports.
 //
 // The package knows no world, no server and no client code: a trace that was read back or

@@ -132,7 +132,7 @@ type Event struct {
 	Thread int // within the client; 0 is the main thread
 	Node   int // index, or None
 
-	Phase   Phase // of the client's thread, for sends and what follows from them
+	Phase   Phase // of the client's thread, for sends and the events that follow from them
 	Cycle   int   // the round of the client's program, from 1
 	Command int   // the number of the command in its phase, from 1
 	Acq     int   // the client's acquisition to which it belongs: the N of an Acquisition

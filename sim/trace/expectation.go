@@ -62,7 +62,7 @@ type Hold struct {
 	Ended  bool   // a later step lets the client act
 }
 
-// heldBack lists what the holds of the script delayed, and names the place that its author may have meant.
+// heldBack lists the actions that the holds of the script delayed, and names the place that its author may have meant.
 func (t *Trace) heldBack() (text string) {
 	unread := false
 	for i := range t.Holds {
@@ -77,7 +77,7 @@ func (t *Trace) heldBack() (text string) {
 	return text
 }
 
-// held says of a hold how it kept the client from what an author may have taken for done: from its read, until another client
+// held says of a hold how it kept the client from an action that an author may have taken for done: from its read, until another client
 // wrote; or from everything after the place, until the script was over. It is empty where it didn't, and of a client that
 // did nothing more. unread is whether the read was delayed.
 func (t *Trace) held(h *Hold) (why string, unread bool) {

@@ -22,7 +22,7 @@ const hashVersion = "lockstep events 1\n"
 //
 //   - Note is prose for people: an error's text, which belongs to go-redis or to
 //     Go's net package as often as to us, or the words for a fault. The kind of
-//     the event, its By and what follows from it are encoded, and the fault itself
+//     the event, its By and its consequences are encoded, and the fault itself
 //     stands in the trace's schedule.
 //   - Source is a line of a file of strategies. An edited comment moves it.
 //   - The words of the printed line, and names of clients and nodes, are how a

@@ -77,7 +77,7 @@ func (t *Trace) Kept(step Span, from int, acting []string) string {
 }
 
 // tells reports whether a client's standing still in a span can decide how a run ends: in that time another client got the lock, a record
-// or a key expired, or the client's own lease ended. Otherwise it does a moment later what it would have done.
+// or a key expired, or the client's own lease ended. Otherwise it does the same a moment later.
 func (t *Trace) tells(client int, s Span) bool {
 	return slices.ContainsFunc(t.Events, func(e Event) bool {
 		decides := e.Kind == KindExpire || e.Kind == KindGranted && e.Client != client || e.Kind == KindLapse && e.Client == client
@@ -85,7 +85,7 @@ func (t *Trace) tells(client int, s Span) bool {
 	})
 }
 
-// KeptOut says that a client was refused the lock and has never had it, as what its name is followed by, or nothing.
+// KeptOut says that a client was refused the lock and has never had it, in words that follow its name; or nothing.
 func (t *Trace) KeptOut(client int) string {
 	how := ""
 	for i := range t.Events {

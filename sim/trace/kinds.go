@@ -274,7 +274,7 @@ func (t *Trace) Disconnection(e *Event) string {
 	return "connection closed"
 }
 
-// resource is what a lock protects, as the actor of events, by its name in scripts.
+// resource is the resource of a lock, as the actor of events, by its name in scripts.
 const resource = "resource"
 
 // Actor returns the name of the event's actor: a client, or one of its other threads, a node,

@@ -76,7 +76,7 @@ func sleepText(_ *Trace, e *Event) string {
 	return "sleeps for " + toldSpan(e.By)
 }
 
-// toldSpan is a span as it is told: what is drawn at random is no whole number of milliseconds, and nobody needs the rest.
+// toldSpan is a span as it is told: a random one is no whole number of milliseconds, and nobody needs the rest.
 func toldSpan(d time.Duration) string {
 	if d > time.Millisecond {
 		d = d.Round(time.Millisecond)
@@ -182,8 +182,8 @@ func (t *Trace) leaseOf(given *Event) (asked, margin time.Duration, known bool) 
 	return 0, 0, false
 }
 
-// MarginOf is what was taken off the lease that a client was last given in so many of the first events, for clocks that drift. It is 0 if
-// nothing was, or that isn't known.
+// MarginOf is the margin for clocks that drift by which a client's last lease in so many of the first events is shorter. It is 0 if
+// there is none, or that isn't known.
 func (t *Trace) MarginOf(client, events int) time.Duration {
 	for i := events - 1; i >= 0; i-- {
 		e := &t.Events[i]
@@ -196,7 +196,7 @@ func (t *Trace) MarginOf(client, events int) time.Duration {
 	return 0
 }
 
-// expiring names what expires: a client's lock, by the client that has stored it, or another key. The server doesn't expire.
+// expiring names the key that expires: a client's lock, by the client that has stored it, or another key. The server doesn't expire.
 func (t *Trace) expiring(e *Event) string {
 	if len(e.Changes) != 1 {
 		return "expires"

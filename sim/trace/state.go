@@ -8,7 +8,7 @@ import (
 // State is the state of a run after an event: every client's beliefs, every node's records,
 // the accesses that the resource has accepted. It is a fold over the events and knows
 // nothing else, so the monitor, printers and the terminal interface that read a State can
-// show only what is in the trace.
+// show only facts of the trace.
 //
 // Invariant: len(Primary) is the number of masters, and len(Nodes) is at least that.
 type State struct {
@@ -335,7 +335,7 @@ func (s *State) applyChange(e *Event, n *NodeState, ch *Change) {
 		n.Records = slices.Insert(n.Records, i, HeldRecord{Key: ch.Key, Owner: Nobody, Written: e.Seq})
 	}
 	r := &n.Records[i]
-	effect := Effect{Before: found, After: true, Stored: ch.Stored, Changed: r.Value != ch.After.Value} // by what the state knows
+	effect := Effect{Before: found, After: true, Stored: ch.Stored, Changed: r.Value != ch.After.Value} // as far as the state knows
 	if effect.ChangesHands(s.Counter) {
 		r.Owner, r.Written = s.owner(e, n, ch), e.Seq
 		if s.grants(e, r.Owner) {

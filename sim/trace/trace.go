@@ -50,14 +50,14 @@ type Note struct {
 	Text string
 	// Index is the note's place in its scenario, so that a schedule can refer to it.
 	Index int
-	// Answer is the computed answer of a question, and About what that is about: the holders,
+	// Answer is the computed answer of a question, and About its subject: the holders,
 	// the record, or the verdict. A note that a thread stood still through a step that waits, "wait"; one that a fault was not made, [Unmade].
 	Answer, About string
 	// Asked is a question with the moment of which it is asked, if a view has worded it.
 	Asked string
 }
 
-// What notes for a script's author are about.
+// Subjects of notes for a script's author.
 const (
 	Unmade = "unmade" // a fault of the script was not made under this strategy
 	Setup  = "setup"  // the world has more than the script asks for, as the strategy needs it

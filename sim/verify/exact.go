@@ -275,8 +275,8 @@ func (x *Exact) lacks(i int, args []string) (string, error) {
 	return lacking(x.known, x.use.all[i].side, args, "probe")
 }
 
-// lacking names the command or the option that a server doesn't know. It keeps what it has
-// found out in known. The probe is a key that it may ask about.
+// lacking names the command or the option that a server doesn't know. It keeps its
+// findings in known. The probe is a key that it may ask about.
 func lacking(known map[string]bool, c *conn, args []string, key string) (string, error) {
 	name, probe := strings.ToUpper(args[0]), []string{"COMMAND", "INFO", args[0]}
 	if i := slices.IndexFunc(args, func(a string) bool { return strings.EqualFold(a, "IFEQ") || strings.EqualFold(a, "IFNE") }); name == "SET" && i > 2 {
@@ -342,7 +342,7 @@ func (x *Exact) appended(e *trace.Event) error {
 	return nil
 }
 
-// doings are the events at a server that are no command of a client's, and what a replay does then. For all others see
+// doings are the events at a server that are no command of a client's, and the replay of each. For all others see
 // deeds.
 var doings = map[trace.Kind]func(*Exact, *trace.Event) error{
 	trace.KindExpire:    func(*Exact, *trace.Event) error { return nil }, // the clock says it all
@@ -476,7 +476,7 @@ func (x *Exact) replicate(e *trace.Event) error {
 	return nil
 }
 
-// promote makes a replica a master. What its old master has sent and hasn't reached it is
+// promote makes a replica a master. Writes of its old master that haven't reached it are
 // lost.
 func (x *Exact) promote(e *trace.Event) error {
 	s := x.use.all[e.Node]

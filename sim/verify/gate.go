@@ -83,7 +83,7 @@ func (g *gate) down(source, replica net.Conn) {
 			_, err = replica.Write(buf[:n])
 		}
 		g.change.Broadcast()
-		shut := g.shut // then what the master sent before its end is still on its way
+		shut := g.shut // then bytes that the master sent before its end are still on their way
 		g.mu.Unlock()
 		if err != nil {
 			if !shut {
@@ -94,7 +94,7 @@ func (g *gate) down(source, replica net.Conn) {
 	}
 }
 
-// up carries what the replica says to the master, command by command. While it loads its copy a
+// up carries the replica's words to the master, command by command. While it loads its copy a
 // replica sends single newlines, to show that it is alive; nobody here waits for them.
 func (g *gate) up(replica, source net.Conn) {
 	var said []byte

@@ -186,7 +186,7 @@ func (l *Live) Close() error {
 	return err
 }
 
-// mine is what all keys of the run begin with.
+// mine is the prefix of all keys of the run.
 func (l *Live) mine() string { return fmt.Sprintf("%s%s:%d:", Prefix, l.name, l.replayed) }
 
 // key returns a simulated server's key as the real one has it.

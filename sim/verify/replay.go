@@ -74,7 +74,7 @@ type host interface {
 	lacks(server int, args []string) (string, error)
 	// executed is called after a command.
 	executed(e *trace.Event) error
-	// fault does to the server what an event says that befell it. It fails with a halt if it
+	// fault carries out on the server an event that befell it. It fails with a halt if it
 	// can't.
 	fault(e *trace.Event) error
 	// rows returns the contents of a server. The keys are those that it could have.
@@ -304,7 +304,7 @@ func (p *replay) follow(e *trace.Event) {
 	}
 }
 
-// act does what an event says, and compares the reply if there is one.
+// act carries out an event, and compares the reply if there is one.
 func (p *replay) act(e *trace.Event) error {
 	switch e.Kind {
 	case trace.KindExecute:

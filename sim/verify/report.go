@@ -35,7 +35,7 @@ type Found struct {
 type Replayer interface {
 	// Replay replays a run. A difference is a part of the result; it fails if a server does.
 	Replay(r Run) (Result, error)
-	// Close ends what it has begun and removes what it has made.
+	// Close ends its connections and removes its servers or keys.
 	Close() error
 }
 

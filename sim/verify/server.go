@@ -33,7 +33,7 @@ type server struct {
 // lab is a folder with the servers in it, and the shim.
 type lab struct {
 	*spawn.Folder
-	shim  string // its path; empty in the tests of what goes by real time
+	shim  string // its path; empty in the tests that use real time
 	count int    // of servers made
 }
 
@@ -68,7 +68,7 @@ func (l *lab) newServer(aof, linked bool, at time.Time) (*server, error) {
 
 func (s *server) path(name string) string { return filepath.Join(s.lab.Path(s.name), name) }
 
-// start starts the process, with what is on its disk.
+// start starts the process, with the data on its disk.
 func (s *server) start() error {
 	cmd := exec.Command("redis-server", s.options()...) //nolint:gosec // options of our own
 	cmd.Dir = s.path("")
@@ -119,7 +119,7 @@ func (s *server) options() []string {
 	return o
 }
 
-// greet connects to a server that has just started, and makes sure that it goes by our clock.
+// greet connects to a server that has just started, and makes sure that it uses our clock.
 func (s *server) greet() error {
 	var err error
 	if s.side, err = s.dial(); err != nil || s.lab.shim == "" {

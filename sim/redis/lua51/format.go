@@ -8,14 +8,14 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// directive is one of a format: flags, width, precision and what comes after them.
+// directive is one of a format: flags, width, precision and the verb after them.
 type directive struct {
 	flags            string
 	width, precision int // -1 for none
 	verb             byte
 }
 
-// parseDirective reads what follows a percent sign, and returns the rest.
+// parseDirective reads the directive after a percent sign, and returns the rest.
 func parseDirective(l *lua.LState, format string) (d directive, rest string) {
 	d.width, d.precision = -1, -1
 	rest = strings.TrimLeft(format, "-+ #0")

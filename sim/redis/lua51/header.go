@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Header is what the first line of a script says of it, if it begins with #!.
+// Header is the declaration in the first line of a script, if that begins with #!.
 type Header struct{ Is, NoWrites bool }
 
 var flags = []string{"no-writes", "allow-oom", "allow-stale", "no-cluster", "allow-cross-slot-keys"}
 
 // ParseHeader reads a script's header, and returns the script with an empty line in its place. refusal is
-// what Redis replies if it is wrong.
+// Redis's reply if it is wrong.
 func ParseHeader(script string) (h Header, rest, refusal string) {
 	if !strings.HasPrefix(script, "#!") {
 		return h, script, ""

@@ -8,10 +8,10 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// Refuse is told what a script has used that differs from Redis, and why, with what to do instead.
+// Refuse is told what a script has used that differs from Redis, and why, with an alternative.
 type Refuse func(what, why string)
 
-// Why a script mustn't use what shows the order of a table's fields, or an address.
+// Why a script mustn't use anything that shows the order of a table's fields, or an address.
 const (
 	OrderOfFields = "the order of a table's fields is Lua's own affair where there are several; use an array"
 	addresses     = "the address of a value is Redis's own affair; use the value's type"
@@ -127,7 +127,7 @@ func Tables(l *lua.LState, library *lua.LTable, refuse Refuse) {
 	lack(l, library, "table", refuse, "foreach", "foreachi", "setn")
 }
 
-// Math replaces what the library math has otherwise.
+// Math replaces the fields of the library math that differ.
 func Math(library *lua.LTable) { library.RawSetString("huge", lua.LNumber(math.Inf(1))) }
 
 // JSON returns the library cjson.

@@ -99,8 +99,8 @@ func (s sorter) sort(low, high int) {
 	}
 }
 
-// partition moves what is before the middle's element to its left, and the rest to its right, and
-// returns where that element is now.
+// partition moves the elements before the middle's to its left, and the rest to its right, and
+// returns the new place of the middle's.
 func (s sorter) partition(low, high, middle int) int {
 	pivot := s.at(middle)
 	s.swap(middle, high-1)

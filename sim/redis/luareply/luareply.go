@@ -1,5 +1,5 @@
-// Package luareply converts between the values of Lua and the replies of Redis: what a script is told of a command that it has
-// called, and what a client is told of a script's result.
+// Package luareply converts between the values of Lua and the replies of Redis: the reply to a command that a script
+// has called, and the result of a script for its client.
 package luareply
 
 import (

@@ -198,7 +198,7 @@ func Score(text string) string {
 	return text
 }
 
-// NoScore is Redis's reply to what is no score.
+// NoScore is Redis's reply to a word that is no score.
 const NoScore = "ERR value is not a valid float"
 
 // isNaN reports whether a word is no number to Redis, and one to miniredis.
