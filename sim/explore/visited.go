@@ -98,7 +98,7 @@ func (s *search) level() level {
 	return level{Depth: s.depth.Load(), Followed: s.followed.Load(), Found: s.found.Load(), Stats: s.stats(), Commands: s.Servers.Ran}
 }
 
-// stats returns the counts of all workers.
+// stats returns the counts of all workers, and of a process whose search was resumed.
 func (s *search) stats() counts.Stats {
 	all := s.before.Stats
 	for _, x := range s.pool {

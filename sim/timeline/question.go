@@ -27,7 +27,7 @@ type Question struct {
 	Why     string        // the event or the state that proves the answer
 	Script  bool          // it is one of the script's
 	Note    int           // of one of the script's: the Index of its note
-	Then    string        // its text at the answer, if that differs
+	Then    string        // of one of the script's: its text at the answer
 	Said    int           // of one of the script's: the position of its words, or that of an answer after them
 	At      time.Duration // of one of the script's: the instant of that
 	Moment  time.Duration // of one of the script's, not about the verdict: the instant with which its text begins

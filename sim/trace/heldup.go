@@ -85,7 +85,7 @@ func (t *Trace) tells(client int, s Span) bool {
 	})
 }
 
-// KeptOut says that a client was refused the lock and has never had it, in words that follow its name; or nothing.
+// KeptOut says that a living client was refused the lock, or got an error, and has never had it: in words that follow its name; or nothing.
 func (t *Trace) KeptOut(client int) string {
 	how := ""
 	for i := range t.Events {

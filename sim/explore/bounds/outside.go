@@ -10,7 +10,7 @@ import (
 )
 
 // Outside tells, in words, what no schedule within the bounds has: the kinds of fault that
-// are not in the budget, and those that no search can make: it makes one of each of the given kinds.
+// are not in the budget, those that no search can make (it makes one of each of the given kinds), and callers that do more.
 func (b *Bounds) Outside(made []fault.Fault) string {
 	var parts []string
 	for k, n := range b.Faults {

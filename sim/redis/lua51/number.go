@@ -120,7 +120,7 @@ func checkNumber(l *lua.LState, n int, function string) float64 {
 	return f
 }
 
-// optInt returns an argument that is an integer, or the value none if it is missing.
+// optInt returns an argument that is a number, without its fraction, or the value none if it is missing.
 func optInt(l *lua.LState, n int, function string, none int) int {
 	if l.Get(n) == lua.LNil {
 		return none

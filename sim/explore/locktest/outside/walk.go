@@ -73,7 +73,7 @@ func (w *walker) contents(of any) *node {
 	return w.reader.remembered(place{of, w.level == outer})
 }
 
-// read follows the instructions of a function.
+// follow follows the instructions of a function.
 func (r *reader) follow(fn *ssa.Function, l level) {
 	if !r.body(fn) {
 		return
