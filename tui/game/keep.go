@@ -30,7 +30,7 @@ func (s *Game) seen() {
 	}
 }
 
-// recall brings back what was tried before, if that was in the same setup. Else it is set
+// recall brings back the moves tried before, if that was in the same setup. Else it is set
 // aside, and the game begins anew.
 func (s *Game) recall() {
 	data := s.Progress.Game(s.file)
