@@ -133,8 +133,8 @@ func (d *Decide) drawText(c *draw.Canvas, r draw.Rectangle, lines []draw.Line) {
 	}
 }
 
-// drawSigns says at the end of a row what the signs before the codes of the runs mean, and the codes, if there is room beside the beginning of the row.
-// Where a lock is recommended with an idempotency key, nothing is forbidden with that.
+// drawSigns says at the end of a row what the signs before the codes of the runs mean, and the codes, if there is
+// room beside the row's beginning. Where a lock is recommended with an idempotency key, nothing is forbidden with that.
 func (d *Decide) drawSigns(c *draw.Canvas, r draw.Rectangle, taken int, cured bool) {
 	g := &d.Theme.Glyphs
 	signs := draw.Either(cured, "", "by your answers: ") + g.Granted + " ok  " + g.Mild + " tolerable  " + g.Bad + " " + draw.Either(cured, "the lock alone fails", "forbidden")
@@ -205,9 +205,9 @@ const (
 	brief               // without all that the list of runs says, too
 )
 
-// tell puts the recommendation into words, and behind it an example of the chosen answer to a question to which the reader has come back. It is as brief as it takes to
-// fill no more than a third of the window. While the reader is at the questions, the text can be scrolled. At the runs it has its
-// first paragraphs, as many as fit into some rows: the lock and the protection, if no more. A name alone would pass for an answer
+// tell puts the recommendation into words, and behind it an example of the chosen answer to a question to which the
+// reader has come back. It is as brief as it takes to fill no more than a third of the window. While the reader is at the questions,
+// the text can be scrolled. At the runs it has its first paragraphs, as many as fit into some rows: the lock and the protection, if no more. A name alone would pass for an answer
 // without conditions.
 func (d *Decide) tell(t *draw.Paragraphs, a *advice.Advice, rest *advice.Rest, rows, window int) {
 	explained := d.explained(t.Width)
@@ -399,7 +399,7 @@ func heads(parts []part, i int) bool {
 
 // drawDetail draws the text on the run at the cursor below the list, and returns the rows that the list has at
 // any run, by which it scrolls: the longest text leaves those, or the list would jump from one run to the next. The rows that
-// this run's own text leaves of them, spare, have further runs. While the reader is at the questions all rows are the list's: it
+// this run's own text leaves beside those, spare, have further runs. While the reader is at the questions all rows are the list's: it
 // begins with the same ones then.
 func (d *Decide) drawDetail(c *draw.Canvas, list draw.Rectangle, a *advice.Advice) (_ draw.Rectangle, spare int) {
 	if d.at < questions {

@@ -299,9 +299,9 @@ func recordChange(c *trace.Change) string {
 	return fmt.Sprintf("%s: %s -> %s", c.Key, c.Before.Value, c.After.Value)
 }
 
-// Whereabouts are the broken properties and the place in the run and in the course, long or short. The place in the
-// course is shortened beside broken properties, and goes if that leaves the title whole. That in the run stays, and in one form: a counter that comes and
-// goes, or is now in brackets, reads as another one.
+// Whereabouts are the broken properties and the place in the run and in the course, long or short. The place in the course
+// is shortened beside broken properties, and goes if that leaves the title whole. That in the run stays, and in one form: a counter that
+// comes and goes, or is now in brackets, reads as another one.
 func Whereabouts(course, short, broken, run draw.Line, room int) draw.Line {
 	if all := slices.Concat(course, broken, run); len(broken) == 0 || all.Width() <= room {
 		return all
