@@ -207,8 +207,8 @@ const (
 
 // tell puts the recommendation into words, and behind it an example of the chosen answer to a question to which the
 // reader has come back. It is as brief as it takes to fill no more than a third of the window. While the reader is at the questions,
-// the text can be scrolled. At the runs it has its first paragraphs, as many as fit into some rows: the lock and the protection, if no more. A name alone would pass for an answer
-// without conditions.
+// the text can be scrolled. At the runs it has its first paragraphs, as many as fit into some rows: the lock and the protection, if
+// no more. A name alone would pass for an answer without conditions.
 func (d *Decide) tell(t *draw.Paragraphs, a *advice.Advice, rest *advice.Rest, rows, window int) {
 	explained := d.explained(t.Width)
 	var ends []int

@@ -150,7 +150,7 @@ func cellOf(t *trace.Trace, st strategies.Strategy) Cell {
 	return Cell{Known: true, Verdict: t.Verdict(), struck: struckBy(t, st)}
 }
 
-// Spared says why the run of another lock under a scenario is no evidence that it withstands the faults that strike this one: see [Struck.Spared].
+// Spared says why the run of another lock under a scenario is no evidence that it withstands the faults of this one's: see [Struck.Spared].
 func (g *Grid) Spared(scenario, strategy, other int) string {
 	return g.At(scenario, strategy).struck.Spared(g.At(scenario, other).struck)
 }
@@ -227,7 +227,7 @@ func (g *Grid) Badge(scenario, strategy int, glyphs *draw.Glyphs) draw.Span {
 	return s
 }
 
-// BadgeBeside is Badge, beside that of the lock at hand: an ok is marked that is no evidence that the lock withstands the faults that strike that one.
+// BadgeBeside is Badge, beside that of the lock at hand: an ok is marked that is no evidence that the lock withstands that one's faults.
 func (g *Grid) BadgeBeside(scenario, strategy, other int, glyphs *draw.Glyphs) draw.Span {
 	if f := g.At(scenario, other); f.Known && f.err == nil && len(f.Verdict) == 0 && g.Spared(scenario, strategy, other) != "" {
 		return draw.Text(Untested()[0], draw.Dim)
