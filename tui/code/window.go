@@ -40,7 +40,7 @@ type Place struct {
 const (
 	leastHeaded = 6 // rows, above whose first one the head of the function stands, if it has scrolled away
 	leastWindow = 3 // rows, before those for clients elsewhere
-	before      = 4 // the share of a window that is above the line: that which comes next says more
+	before      = 4 // the share of a window that is above the line: the code below says more
 	further     = 4 // columns by which the rows of one line are indented after its first
 )
 

@@ -505,7 +505,7 @@ func (m *Compare) drawDiffers(c *draw.Canvas, r draw.Rectangle) {
 // leastTold are the rows of the two events, which are never given up.
 const leastTold = 2
 
-// telling says what is told at a step besides the events.
+// telling says which texts are told at a step besides the events.
 type telling struct {
 	whole   bool // the events and the causes in all of their words
 	gaps    bool

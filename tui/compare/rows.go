@@ -113,8 +113,8 @@ func (m *Compare) ranked(tiers [][]int) (list []timeline.Lane) {
 }
 
 // tiers are the clients in the order in which they are given rows. First come those that act at the cursor, with those that take part in
-// a violation there; or where there is none, with those that have had a part in one, or have stood otherwise in one run than in the
-// other, before. The latter come next where they aren't first, then the others that have begun, then the probe, then the rest.
+// a violation there; or where there is none, with those that have had a part in one before, or have stood otherwise in one run than in
+// the other. The latter come next where they aren't first, then the others that have begun, then the probe, then the rest.
 func (m *Compare) tiers() [][]int {
 	var acting, breaking, involved []int
 	for side, r := range m.alignment.Runs {

@@ -207,7 +207,7 @@ func (d *Door) Help() screen.Page {
 	}
 }
 
-// audience is who the program is for.
+// audience names the program's users.
 const audience = "for engineers who choose a lock, and those who learn or teach how they fail"
 
 // ownScript tells of scripts and talks, which have no entry: they begin outside.

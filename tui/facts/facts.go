@@ -38,7 +38,7 @@ func Lines(r *timeline.Timeline, pos int, before, now *trace.State) []draw.Line 
 	return append(lines, storeLines(t, &now.Store)...)
 }
 
-// Holders lists who has held the lock when, up to a position: by the records in Redis, and by what the clients believed. Its title says what
+// Holders lists who has held the lock when, up to a position: by the records in Redis, and by the clients' beliefs. Its title says what
 // it covers: also where the cursor is, if that has gone back to the evidence.
 func Holders(r *timeline.Timeline, pos, cursor, width int) []draw.Line {
 	ended := r.Ended(pos) // a game goes on

@@ -395,7 +395,7 @@ func (s *Game) doing(client, room int) string {
 			text = "has a reply to read"
 		}
 	}
-	if !st.Lease.Believed || st.Phase == trace.PhaseWork { // who works there thinks so
+	if !st.Lease.Believed || st.Phase == trace.PhaseWork { // a client that works there thinks so
 		return text
 	}
 	if thinks := text + ", thinks it has the lock"; draw.Width(thinks) <= room {

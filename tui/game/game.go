@@ -28,8 +28,8 @@ import (
 	"lockstep/tui/views"
 )
 
-// Game is a run whose scheduler is the reader: which client goes on, what goes wrong, how
-// much time passes. Every move replays the whole run from its schedule, so that undo goes
+// Game is a run whose scheduler is the reader, who decides which client goes on, what goes
+// wrong, how much time passes. Every move replays the whole run from its schedule, so that undo goes
 // back any number of moves. All that was tried is kept in the reader's progress, at once.
 //
 // Invariant: Run is the run of here.Moves(), the moves from the root of the tree to here.

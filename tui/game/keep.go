@@ -6,7 +6,7 @@ import (
 	"lockstep/tui/tried"
 )
 
-// keep writes the game down, with all that was tried, once something was: who only looks at a level has not begun it.
+// keep writes the game down, with all that was tried, once something was: a reader who only looks at a level has not begun it.
 func (s *Game) keep() {
 	if !s.begun() {
 		return

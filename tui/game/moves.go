@@ -237,13 +237,13 @@ func (s *Game) stamped() bool {
 	return !s.cfg.Strategy.NoTTL && slices.ContainsFunc(s.Run.Events, func(e trace.Event) bool { return e.Kind == trace.KindClock })
 }
 
-// stands says why time can't pass: who has begun and could act all the while would be paused by it, and that is a fault. A
-// client that has not begun may come at any time.
+// stands says why time can't pass: a client that has begun and could act all the while would be paused by it, and that is a fault.
+// One that has not begun may come at any time.
 func stands(paused []string, pauses uint8) string {
 	return "time can't pass while " + trace.List(paused) + " can go on: " + noPause(pauses)
 }
 
-// noPause is the rule by which who could act has to.
+// noPause is the rule by which a client that could act has to.
 func noPause(allowed uint8) string {
 	return draw.Either(allowed == 0, "this level allows no pause", "the pauses allowed are used up")
 }
@@ -294,7 +294,7 @@ func (s *Game) timesOut(client int, d time.Duration) bool {
 func (s *Game) wait(d time.Duration) (o option, paused []string) {
 	o = option{ink: draw.Strong, client: trace.None, moves: []sim.Move{{Wait: d}}}
 	o.name = "time to " + trace.Brief(s.now+d)
-	t, events, err := s.peek(sim.Move{Wait: d}, sim.Move{Wait: 1}) // who is paused by the least more could have gone on at d
+	t, events, err := s.peek(sim.Move{Wait: d}, sim.Move{Wait: 1}) // a client that is paused by the least more could have gone on at d
 	if err != nil {
 		return o, nil
 	}

@@ -36,7 +36,7 @@ const (
 	savesNothing = iota
 	savesBlanks
 	savesNodes   // several masters in two rows
-	savesIdle    // the probe in one row, and those that have done nothing yet: they believe nothing, either; no row of an untouched resource, or of no violations
+	savesIdle    // the probe in one row, and those that have done nothing yet: they believe nothing, either; and no empty row of the resource or of violations
 	savesDone    // those that have finished or crashed in one row
 	savesStore   // accesses stand in the clients' rows, too
 	savesVotes   // the state pane has them
@@ -115,7 +115,7 @@ type extent struct {
 	over     bool                     // the run has ended
 	saved    bool                     // it has ended, and the resource has refused an access, which its row shows
 	whole    int                      // the way of saving rows that gives up the row of the violations, where there are none
-	records  bool                     // it is asked which of several servers' records there are, or has just been answered: each has its row, as the question is about it
+	records  bool                     // it is asked which of several servers' records there are, or has just been answered: each has its row, being asked about
 }
 
 func extentAt(r *timeline.Timeline, pos int) extent {

@@ -36,8 +36,8 @@ func StatusLine(r *timeline.Timeline, pos int, counted bool) draw.Line {
 	}
 }
 
-// Actor is the name of an event's actor, and the text that joins it to the event's where they make a sentence. "A lease is over" would be one on any lease,
-// and of the server's and the client's names in "n1 A's record expires" neither says whose the other is.
+// Actor is the name of an event's actor, and the text that joins it to the event's where they make a sentence. "A lease is over" would
+// be one on any lease, and of the server's and the client's names in "n1 A's record expires" neither says whose the other is.
 func Actor(r *timeline.Timeline, e *trace.Event) (name, joint string) {
 	switch joint = " "; e.Kind {
 	case trace.KindLapse:
@@ -48,8 +48,8 @@ func Actor(r *timeline.Timeline, e *trace.Event) (name, joint string) {
 	return r.Actor(e), joint
 }
 
-// Shortened is an event's text that is to have room in a width: without the token of a grant and the instant its lease was counted from, the time that a record has
-// left, the record, or how long one that expires was there, rather than cut in the midst of the rest. Of a record that doesn't
+// Shortened is an event's text that is to have room in a width: without the token of a grant and the instant its lease was counted from, the time that a
+// record has left, the record, or how long one that expires was there, rather than cut in the midst of the rest. Of a record that doesn't
 // expire it has rather that than the value, which is the command's, its reply and its arguments.
 func Shortened(text string, width int) string {
 	if draw.Width(text) <= width {

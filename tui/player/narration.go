@@ -173,7 +173,7 @@ func (p *Player) tellNote(t *draw.Paragraphs, n trace.Note, mark string) {
 }
 
 // shown are the violations that are told at the cursor: those that are complete there, and
-// the one whose evidence the reader goes round. Who merely goes back is told of none that is complete only later.
+// the one whose evidence the reader goes round. A reader who merely goes back is told of none that is complete only later.
 func (p *Player) shown() (all []timeline.Breach) {
 	for i, b := range p.Run.Breaches {
 		if b.Pos == p.Pos || i == p.picked && p.proving {

@@ -81,8 +81,8 @@ func (p *Player) wait() tea.Cmd {
 	return p.After(d, tickMsg(p.tick))
 }
 
-// counts reports whether the run goes on by itself from an open question: nobody needs to be there, and who is sees how
-// long it stays.
+// counts reports whether the run goes on by itself from an open question: nobody needs to be there, and anybody
+// there sees how long it stays.
 func (p *Player) counts() bool { return p.playing && p.watched && p.question() != nil }
 
 // skip has a run that plays by itself go on at once, and play on from there.

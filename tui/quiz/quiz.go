@@ -427,7 +427,7 @@ func (z *Quiz) Next(pos int) int {
 	}
 	for i := range z.all {
 		q := &z.all[i]
-		if q.Pos > pos && q.Pos < to { // also if it has been answered: who comes by again stops at the same places
+		if q.Pos > pos && q.Pos < to { // also if it has been answered: a reader who comes by again stops at the same places
 			to = q.Pos
 		}
 		if q.Pos <= pos && pos < q.Until && q.Until < to && (q == z.At(pos) || z.answered(q)) {
@@ -799,8 +799,8 @@ func (z *Quiz) judge(t *draw.Paragraphs, q *timeline.Question, by *Teller) {
 	}
 }
 
-// untold is the answer to a script's question that nobody has answered. Who has come here by another way has never seen it asked: so
-// it is said which is which.
+// untold is the answer to a script's question that nobody has answered. A reader who has come here by another way has never seen it
+// asked: so it is said which is which.
 func (z *Quiz) untold(q *timeline.Question) string {
 	return z.stated(q, "Question passed: ", "Answer: "+rightOf(q))
 }

@@ -52,7 +52,7 @@ func (l *Library) Remedies(scenario, strategy int, t *trace.Trace, first []strin
 	if l.Strategies[strategy].Fences {
 		slices.SortStableFunc(fallbacks, func(x, y string) int { return l.unfenced(x) - l.unfenced(y) })
 	}
-	own := l.Strategies[strategy].Nodes > 1 // who has several servers wants to go on without one of them
+	own := l.Strategies[strategy].Nodes > 1 // a reader who has several servers wants to go on without one of them
 	fits := func(i int) bool {
 		several := l.Strategies[i].Nodes > 1
 		return several == own || several && serversFail(t)

@@ -21,7 +21,7 @@ const (
 	State
 )
 
-// String is the name of a view, which says what it shows: the view has it beside its key, wherever that is named.
+// String is the name of a view, which says what the view shows: it stands beside the view's key, wherever that is named.
 func (v View) String() string {
 	return [...]string{"timeline", "who held it when", "who sends to whom", "trace", "state"}[v]
 }
