@@ -229,7 +229,7 @@ type compareLayout struct {
 	told    draw.Rectangle
 }
 
-// arrangeCompare gives the lanes, below the rows of their axes, the rows that so many told lines leave them.
+// arrangeCompare gives the lanes, below the rows of their axes, the rows that so many lines of words leave them.
 func arrangeCompare(w, h int, lanes, axes [2]int, told int) compareLayout {
 	l := compareLayout{header: draw.Rect(0, 0, w, 1)}
 	room := h - compareFrame - told

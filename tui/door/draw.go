@@ -190,7 +190,7 @@ func (d *Door) drawTold(c *draw.Canvas, r draw.Rectangle, explained bool) (free 
 type detail int
 
 const (
-	sentences  detail = iota // the violation, or the reason of it
+	sentences  detail = iota // the violation, or its reason
 	proofs                   // how it came about, and which events prove it
 	meanings                 // the meaning of the code
 	everything               // the meaning of the picture's rows

@@ -234,7 +234,7 @@ func (l *Screen) View() string {
 type plan struct{ header, run, holders, waiting, record, footer draw.Rectangle }
 
 // arrange lays the screen out: the picture first, then at most a quarter of the rest for the requests on
-// their way, and the newest events in the rows left. The last message has as many rows as it takes.
+// their way, and the newest events in the other rows. The last message has as many rows as it takes.
 func arrange(w, h, rows, waiting, said int) (p plan) {
 	said = min(said, h/4)
 	p.header = draw.Rect(0, 0, w, 1)

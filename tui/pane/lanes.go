@@ -36,7 +36,7 @@ const (
 	savesNothing = iota
 	savesBlanks
 	savesNodes   // several masters in two rows
-	savesIdle    // the probe in one row, and those that have done nothing yet: they believe nothing, either; and no empty row of the resource or of violations
+	savesIdle    // the probe in one row, and idle clients, which believe nothing, either; no row of the resource or of violations that is empty
 	savesDone    // those that have finished or crashed in one row
 	savesStore   // accesses stand in the clients' rows, too
 	savesVotes   // the state pane has them

@@ -24,8 +24,8 @@ func (p *Present) first() int {
 	return slices.IndexFunc(p.showings, func(s scenarios.Showing) bool { return s.Scenario.Name == p.showings[p.at].Scenario.Name })
 }
 
-// note keeps the run's verdict. Where its script has changed, the first run under it is made again, unseen: its verdict
-// counts as long as it would still have that.
+// note keeps the run's verdict. Where its script has changed, the first run under it is made again, unseen: its old
+// verdict counts as long as the new one is the same.
 func (p *Present) note(changed bool) tea.Cmd {
 	if p.Run == nil {
 		return nil
