@@ -2,12 +2,12 @@
 // knows which screen answers which message.
 //
 // The router of package screen takes keys, clicks and results to the screens, which
-// share an app: the runs there are to play, the outcomes known so far, how far the reader has
+// share an app: the runs to play, the outcomes known so far, how far the reader has
 // come, the keys, the theme. A package is a family of screens: door is the first screen, runs
 // the matrix, course the lessons, decide the choice of a lock, player one run, present the runs of a playlist, compare two of them, game a run whose scheduler
 // is the reader, search all schedules within bounds, picker the lists on top of them.
-// They import screen, the panes that show a run (package pane), its questions (package quiz), and what these are drawn
-// with (package draw), and not each other; but for game and present, which show their runs as a player does, and
+// They import screen, the panes that show a run (package pane), its questions (package quiz), and the means to draw
+// them (package draw), and not each other; but for game and present, which show their runs as a player does, and
 // for the lists, which any of them opens. A further screen is one more message in
 // package screen, and one more case in this package.
 //
@@ -43,7 +43,7 @@ type Options struct {
 	Lesson   int                 // open this lesson, counted from 1, at its first step
 	Game     bool                // open the game of breaking Strategy, or without one the levels
 	Level    int                 // open this level of it, counted from 1
-	Goal     *trace.Code         // what the game is about; nil is the lock's usual goal
+	Goal     *trace.Code         // of the game; nil is the lock's usual goal
 	Present  *scenarios.Playlist // present its runs, one after another
 	Seed     uint64
 	Theme    string // auto, dark, light or mono

@@ -9,7 +9,7 @@ import (
 	"lockstep/tui/draw"
 )
 
-// leastSheet is how many rows code has at least beside what is said of it.
+// leastSheet is how many rows code has at least below the rows about it.
 const leastSheet = 5
 
 // Draw draws the code below a title, with the line in focus in sight: scrolled gives the first row, by how many there are and
@@ -40,7 +40,7 @@ func (v *Standing) Draw(c *draw.Canvas, r draw.Rectangle, file string, text []st
 		base = next
 	} else if head < base && head >= end && v.Focus-head < r.H {
 		base = head
-	} else if r.H > leastSheet && head < base && len(above.Rows) == 0 { // it stands above what is left out of it
+	} else if r.H > leastSheet && head < base && len(above.Rows) == 0 { // it stands above the lines that are left out of it
 		above = Script{Rows: v.Rows[head : head+1], First: v.Lines[head], Last: v.Lines[head]}
 		c.Lines(draw.Rect(r.X, r.Y, r.W, 2), append(slices.Clone(above.Rows), draw.Line{draw.Text(th.More, draw.Dim)}), 0)
 		r = draw.Rect(r.X, r.Y+2, r.W, r.H-2)
@@ -48,7 +48,7 @@ func (v *Standing) Draw(c *draw.Canvas, r draw.Rectangle, file string, text []st
 	}
 	first := scrolled(r.H, base)
 	for first == base && first > 0 && first < v.Focus && slices.Contains([]string{"", "}"}, strings.TrimSpace(v.Texts[first])) {
-		first, base = first+1, base+1 // the end of what is left out
+		first, base = first+1, base+1 // the end of the lines that are left out
 	}
 	last := min(first+r.H, len(v.Rows))
 	head := draw.Line{draw.Text("source: not known", draw.Title)}

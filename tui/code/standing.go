@@ -33,7 +33,7 @@ func SentIn(e *trace.Event) (file string, is bool) {
 // Standing is a strategy's code with the clients that stand in it.
 type Standing struct {
 	Rows   []draw.Line // as wide as the pane: a line of code that is wider has several
-	Texts  []string    // of the rows, without what is beside them
+	Texts  []string    // of the rows, without the gutter
 	Lines  []int       // of the rows, from 1
 	Focus  int         // the row to keep in sight, from 0
 	Script Script      // that the line in focus runs, if the file has it
@@ -110,7 +110,7 @@ func StandingAt(r *timeline.Timeline, pos int, s *trace.State, file string, text
 	return v
 }
 
-// Beheaded leaves out what is above the file's first declaration, with the comment there, which says how the lock fails.
+// Beheaded leaves out the lines above the file's first declaration, with the comment there, which says how the lock fails.
 func (v *Standing) Beheaded(text []string) {
 	first := slices.IndexFunc(text, func(l string) bool {
 		word, _, _ := strings.Cut(l, " ")
@@ -121,7 +121,7 @@ func (v *Standing) Beheaded(text []string) {
 	v.Rows, v.Texts, v.Lines, v.Focus = v.Rows[n:], v.Texts[n:], v.Lines[n:], v.Focus-n
 }
 
-// Uncommented leaves out the rows of the lines that are comments, of a file that is set without what its comments say: see Bare.
+// Uncommented leaves out the rows of the lines that are comments, of a file that is set without its comments: see Bare.
 func (v *Standing) Uncommented(text []string) {
 	all := *v
 	v.Rows, v.Texts, v.Lines, v.Bare = nil, nil, nil, true
@@ -185,7 +185,7 @@ func paragraph(text []string, at, width int) (line string, next int) {
 	return line, next
 }
 
-// litAt is the line that has the pointer, or 0, and what is said of that, if anything.
+// litAt is the line that has the pointer, or 0, and the note on it, if there is one.
 func litAt(r *timeline.Timeline, pos int, s *trace.State, file string) (line int, note string) {
 	if e := r.Event(pos); e != nil && e.Source.File == "strategies/"+file {
 		return e.Source.Line, outside(r, pos, s)

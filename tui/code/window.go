@@ -40,7 +40,7 @@ type Place struct {
 const (
 	leastHeaded = 6 // rows, above whose first one the head of the function stands, if it has scrolled away
 	leastWindow = 3 // rows, before those for clients elsewhere
-	before      = 4 // the share of a window that is above the line: that which comes next says more
+	before      = 4 // the share of a window that is above the line: the code below says more
 	further     = 4 // columns by which the rows of one line are indented after its first
 )
 
@@ -127,7 +127,7 @@ func elsewhere(hidden []Place, file string, width int, th *draw.Theme) (rows []r
 // window are the rows of a window about the first place, and the places at which a client stands that are not in it. Lines on
 // which a client stands are whole, in as many rows as they take. So are those
 // after the first place that send commands, on which it will stand, and others as far as the rows after the function's end would do
-// nothing for it; the rest end at the edge. What is shown begins with the function, where it has room for the line; where it has not
+// nothing for it; the rest end at the edge. The window begins with the function, where it has room for the line; where it has not
 // enough rows for the code, comments are left out.
 func window(places []Place, width, height int, th *draw.Theme) (all []row, hidden []Place) {
 	var here []Place // in the same file
@@ -222,7 +222,7 @@ func cramped(code []string, focus, width, height int) bool {
 	return rows > height
 }
 
-// uncommented is code without its comments, and the places of lines in it, from 1. What is said at those lines stays.
+// uncommented is code without its comments, and the places of lines in it, from 1. The comments at those lines stay.
 func uncommented(code []string, lines []int) (bare []string, at []int) {
 	at = make([]int, len(lines))
 	for i, text := range code {
@@ -308,7 +308,7 @@ func unfolded(code []string, begin, focus int, standing map[int][]Place, width, 
 }
 
 // The kinds of lines, in the order in which spare rows go to them: the name of a function is at the beginning of its head,
-// and what a comment says the code says, too.
+// and the code says the same as a comment.
 const (
 	body = iota
 	head
@@ -330,8 +330,8 @@ func sends(line string) bool {
 	return strings.Contains(line, "rdb") && !strings.HasPrefix(strings.TrimSpace(line), "//")
 }
 
-// folded is a line of code in rows of a width: the first ones end where a reader of code breaks a line, if they can. What
-// continues a comment is one, too.
+// folded is a line of code in rows of a width: the first ones end where a reader of code breaks a line, if they can. A row
+// that continues a comment is one, too.
 func folded(line string, width int) (rows []string) {
 	rest, indent := []rune(line), ""
 	comment := commentOf(line)

@@ -278,8 +278,8 @@ func (m *Compare) toViolation() {
 	}
 }
 
-// toDifference goes to the next step at which something else differs than before: of a difference that goes on, what
-// differs may change.
+// toDifference goes to the next step at which something else differs than before: of a difference that goes on, the
+// parts may change.
 func (m *Compare) toDifference() {
 	var begins []int
 	for i, differs := range m.differs {
@@ -466,7 +466,7 @@ func (m *Compare) drawHeader(c *draw.Canvas, r draw.Rectangle, missing pane.Miss
 	c.Text(r.X, r.Y, r.W, draw.FitWords(title, r.W, m.Theme.More), draw.Title)
 }
 
-// drawTitle names a run, why its leases are shorter than those of the other, and what is broken in it.
+// drawTitle names a run, and says why its leases are shorter than those of the other, and what is broken in it.
 func (m *Compare) drawTitle(c *draw.Canvas, r draw.Rectangle, side int) {
 	c.Fill(r, m.Theme.Rule, draw.Dim)
 	x := r.X + 1 + c.Text(r.X+1, r.Y, r.W-2, " "+m.Library.Strategies[m.strategies[side]].Name+" ", draw.Title)
@@ -505,7 +505,7 @@ func (m *Compare) drawDiffers(c *draw.Canvas, r draw.Rectangle) {
 // leastTold are the rows of the two events, which are never given up.
 const leastTold = 2
 
-// telling says what is told at a step besides the events.
+// telling says which texts are told at a step besides the events.
 type telling struct {
 	whole   bool // the events and the causes in all of their words
 	gaps    bool
@@ -513,8 +513,8 @@ type telling struct {
 	script  bool // the script's words
 }
 
-// told is the last event of each run, the cause of what breaks there, and the script's note. Where rows are few, gaps go, the cause is
-// told in fewer words, then the script's words yield to a cause or a message, and at last what differs isn't told.
+// told is the last event of each run, the cause of a violation there, and the script's note. Where rows are few, gaps go, the cause is
+// told in fewer words, then the script's words yield to a cause or a message; where there is neither, the differences go.
 func (m *Compare) told(width, rows int) (lines []draw.Line) {
 	causes := draw.Paragraphs{Width: width}
 	m.tellCauses(&causes, false)
@@ -552,7 +552,7 @@ func (m *Compare) story(width int, how telling) []draw.Line {
 	return append(lines, t.Lines...)
 }
 
-// events has a message, if there is one, the last event of each run, whole or in one line, and what differs after them.
+// events has a message, if there is one, the last event of each run, whole or in one line, and the differences after them.
 func (m *Compare) events(width int, differs, whole bool) (lines []draw.Line) {
 	at := m.alignment.Steps[m.at]
 	if m.notice != "" {
@@ -592,7 +592,7 @@ func (m *Compare) events(width int, differs, whole bool) (lines []draw.Line) {
 }
 
 // tellCauses says how the properties came to break that break at the cursor: from the beginning on,
-// or just what happens now. What both runs have in common is told once.
+// or just what happens now. A cause that both runs have in common is told once.
 func (m *Compare) tellCauses(t *draw.Paragraphs, whole bool) {
 	told := map[string]int{} // where, by the text
 	type cause struct {

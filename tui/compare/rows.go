@@ -42,7 +42,7 @@ func everApart(al *timeline.Alignment) []bool {
 	return all
 }
 
-// rows are what a window is divided into: the lines that are told, the lanes of both diagrams, and what these lack.
+// rows are the parts of a window: the lines that are told, the lanes of both diagrams, and the rows that these lack.
 type rows struct {
 	told    int
 	lanes   [2][]pane.Lane
@@ -50,7 +50,7 @@ type rows struct {
 }
 
 // divide gives both diagrams all rows that have something to show, if these and the words fit into a window. If not, it chooses the
-// same rows for both, so that each shows what the other one is compared with.
+// same rows for both, so that each shows the rows with which the other one is compared.
 func (m *Compare) divide(w, h int) rows {
 	axes := m.axisRows(h)
 	room, at := h-compareFrame-axes[0]-axes[1], m.alignment.Steps[m.at]
@@ -88,14 +88,14 @@ func (m *Compare) chosen(w, room int) (d rows) {
 		}
 		d.missing = d.missing.With(missed)
 	}
-	// What broke stands in the title, and its row comes last.
+	// The violations stand in the title, and their row comes last.
 	d.missing.Rows = slices.DeleteFunc(d.missing.Rows, func(name string) bool { return name == "broken" })
 	return d
 }
 
-// ranked are the lanes of some tiers of clients, of the resource and of what is broken, those first without which the comparison says
-// least: of each tier what all do, and then what they think; where something breaks, those first who believe then that they have the
-// lock. Those who haven't begun think nothing.
+// ranked are the lanes of some tiers of clients, of the resource and of the violations, those first without which the comparison says
+// least: of each tier the deeds of all, and then their beliefs; where something breaks, first the beliefs of those who believe then
+// that they have the lock. Clients that haven't begun believe nothing.
 func (m *Compare) ranked(tiers [][]int) (list []timeline.Lane) {
 	for _, tier := range tiers {
 		for _, client := range tier {
@@ -113,8 +113,8 @@ func (m *Compare) ranked(tiers [][]int) (list []timeline.Lane) {
 }
 
 // tiers are the clients in the order in which they are given rows. First come those that act at the cursor, with those that take part in
-// what breaks there; or where nothing does, with those that have had a part in what broke, or have stood otherwise in one run than in the
-// other, before. The latter come next where they aren't first, then the others that have begun, then the probe, then the rest.
+// a violation there; or where there is none, with those that have had a part in one before, or have stood otherwise in one run than in
+// the other. The latter come next where they aren't first, then the others that have begun, then the probe, then the rest.
 func (m *Compare) tiers() [][]int {
 	var acting, breaking, involved []int
 	for side, r := range m.alignment.Runs {
@@ -229,7 +229,7 @@ type compareLayout struct {
 	told    draw.Rectangle
 }
 
-// arrangeCompare gives the lanes, below the rows of their axes, the rows that so many lines of what is told leave them.
+// arrangeCompare gives the lanes, below the rows of their axes, the rows that so many lines of words leave them.
 func arrangeCompare(w, h int, lanes, axes [2]int, told int) compareLayout {
 	l := compareLayout{header: draw.Rect(0, 0, w, 1)}
 	room := h - compareFrame - told

@@ -19,11 +19,11 @@ import (
 type Win struct {
 	Run    *trace.Trace // of the reader's moves, to the end if the goal is judged there
 	Goal   trace.Code
-	Moral  string // what the level teaches, or empty
+	Moral  string // the lesson of the level, or empty
 	Score  Score
 	Other  *Other // nil while it is computed
 	Replay string // which key plays the same moves with the other lock, in a sentence; empty if none does
-	Next   string // what the keys do from here, in a sentence
+	Next   string // the keys that go on from here, in a sentence
 	Theme  *draw.Theme
 }
 
@@ -69,7 +69,7 @@ func (w *Win) Brief(width int) []draw.Line {
 	}
 	if at, by, text := Broken(w.Run, w.Goal); text != "" {
 		lead := "The line that did it, run by %s (%s:%d):"
-		if w.Goal == trace.PD && reached(w.Run, by) == at.Line { // by itself the line is innocent: what comes after it is missing
+		if w.Goal == trace.PD && reached(w.Run, by) == at.Line { // by itself the line is innocent: the commands after it are missing
 			lead = "%s sent nothing more after this line (%s:%d):"
 		}
 		t.Add(draw.Plain, "   ", fmt.Sprintf(lead, w.Run.Clients[by], at.File, at.Line))
@@ -106,8 +106,8 @@ func (w *Win) tellProven(t *draw.Paragraphs) {
 	t.Add(draw.Plain, w.Theme.Mild+" ", "Another lock, "+text+", but "+levels.Numbered(about)+draw.Either(len(about) == 1, " breaks it", " break it")+" by other mishaps.")
 }
 
-// More has the brief, and after a gap the score in full, what came of the same moves with the other lock, and what else broke. Who the
-// probe is stands in the help.
+// More has the brief, and after a gap the score in full, the outcome of the same moves with the other lock, and the other violations. The
+// help explains the probe.
 func (w *Win) More(width int) []draw.Line {
 	t := draw.Paragraphs{Width: width, Lines: w.Brief(width)}
 	t.Gap()

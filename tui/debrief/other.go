@@ -40,7 +40,7 @@ func Stretches(cfg sim.Config, here *tried.Branch) (parts []echo.Stretch, err er
 	return parts, nil
 }
 
-// Level is what a lock is searched for, and within which bounds.
+// Level is the search of a lock for a goal, within bounds.
 type Level struct {
 	Find   func(explore.Bounds, trace.Code) (screen.Guide, error)
 	Bounds explore.Bounds

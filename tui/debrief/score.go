@@ -31,7 +31,7 @@ func (s *Score) Brief() string {
 	return fmt.Sprintf("You made %s; best found: %s.", yours, least)
 }
 
-// Text says in what the moves differ from the least, and what helped. Steps, of which a move may take several, are told only where
+// Text says how the moves differ from the least, and what helped. Steps, of which a move may take several, are told only where
 // nothing else differs.
 func (s *Score) Text() string {
 	yours, least := Cost(s.Moves, s.Taken), Cost(s.least(), s.Par)

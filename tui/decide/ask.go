@@ -13,7 +13,7 @@ import (
 type lead struct {
 	lock   string
 	enough bool
-	cured  string // the lock with what makes it enough, if it isn't
+	cured  string // the lock with the cure that makes it enough, if it isn't
 }
 
 func (l lead) String() string {
@@ -63,7 +63,7 @@ func (d *Decide) possible(question, answer int) (all []advice.Answers) {
 type leads struct {
 	locks []string
 	none  bool
-	cured []string // those with what makes one enough, where none is
+	cured []string // those with the cure that makes one enough, where none is
 }
 
 // leads is where an answer leads, by the answers to the other questions, as far as they are given.
@@ -129,8 +129,8 @@ func (l leads) sentence(open bool) string {
 	return "The lock is " + l.locks[0] + " then" + whatever
 }
 
-// table has a row for each combination of answers to the other open questions, with its lock; and with what makes one enough where
-// none is alone, if so many columns have room for that. It is nil until that is known, and where there is just one.
+// table has a row for each combination of answers to the other open questions, with its lock; and with the cure where
+// none is enough alone, if so many columns have room for that. It is nil until that is known, and where there is just one.
 func (d *Decide) table(question, answer, width int) (rows []draw.Line) {
 	var widths [questions]int
 	for i, q := range advice.Questions {
@@ -173,7 +173,7 @@ const (
 const wideEnough = 196
 
 // ask says what the answers to the question at the cursor are like and where they lead, as much of that as so many rows have room for.
-// What is asked of a lock then helps nobody to answer.
+// The demands on a lock then help nobody to answer.
 func (d *Decide) ask(t *draw.Paragraphs, asked, width, rows int) {
 	for much := tabled; much >= examples; much-- {
 		t.Lines = nil

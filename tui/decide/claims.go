@@ -13,8 +13,8 @@ import (
 	"lockstep/tui/screen"
 )
 
-// pages has the claims about the recommended lock to read: what each says, what tries to refute it, on
-// which conditions, and what breaks those, with a run of that to play where there is one.
+// pages has the claims about the recommended lock to read: the text of each, the test that tries to refute it,
+// its conditions, and the breaches of those, with a run to play where there is one.
 //
 // Invariant: at is none or an index of breaches, which are those of the last frame.
 type pages struct {

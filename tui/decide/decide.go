@@ -301,7 +301,7 @@ func (d *Decide) goOn() {
 }
 
 // enter goes on from a question that is answered: to the next open one, or to the runs once all are answered; and it plays
-// the run at the cursor. It answers no question: who only means to read on would be taken at a word not given.
+// the run at the cursor. It answers no question: a reader who only means to read on would be taken at a word not given.
 func (d *Decide) enter() screen.Outcome {
 	switch {
 	case d.at >= questions+len(d.listed):

@@ -102,7 +102,7 @@ func headed(l draw.Line) bool {
 	return slices.ContainsFunc(l, func(s draw.Span) bool { return s.Ink == draw.Title })
 }
 
-// drawPlace has in a rule why the last key did nothing, or else what the question at the cursor means, as long as there is something to answer
+// drawPlace says on a rule why the last key did nothing, or else what the question at the cursor means, as long as there is something to answer
 // or to change, or that the cursor is at the runs.
 func (d *Decide) drawPlace(c *draw.Canvas, rule draw.Rectangle) {
 	text, ink := d.said, draw.Strong
@@ -133,8 +133,8 @@ func (d *Decide) drawText(c *draw.Canvas, r draw.Rectangle, lines []draw.Line) {
 	}
 }
 
-// drawSigns says at the end of a row what the signs before the codes of the runs mean, and the codes, if that leaves what is at its beginning.
-// Where a lock is recommended with an idempotency key, nothing is forbidden with that.
+// drawSigns says at the end of a row what the signs before the codes of the runs mean, and the codes, if there is
+// room beside the row's beginning. Where a lock is recommended with an idempotency key, nothing is forbidden with that.
 func (d *Decide) drawSigns(c *draw.Canvas, r draw.Rectangle, taken int, cured bool) {
 	g := &d.Theme.Glyphs
 	signs := draw.Either(cured, "", "by your answers: ") + g.Granted + " ok  " + g.Mild + " tolerable  " + g.Bad + " " + draw.Either(cured, "the lock alone fails", "forbidden")
@@ -169,7 +169,7 @@ func (d *Decide) widestCode() (widest int) {
 	return widest
 }
 
-// code is the worst of a run, as the list has it: what the answers forbid comes first. It is false if there is none.
+// code is the worst of a run, as the list has it: a code that the answers forbid comes first. It is false if there is none.
 func code(r *advice.Run) (trace.Code, bool) {
 	for _, v := range []trace.Verdict{r.Broken, r.Verdict} {
 		if len(v) > 0 {
@@ -205,10 +205,10 @@ const (
 	brief               // without all that the list of runs says, too
 )
 
-// tell puts the recommendation into words, and behind it what the chosen answer to a question is like to which the reader has come back. It is as brief as it takes to
-// fill no more than a third of the window. While the reader is at the questions, the text can be scrolled. At the runs it has its
-// first paragraphs, as many as fit into some rows: the lock and what protects, if no more. A name alone would pass for an answer
-// without conditions.
+// tell puts the recommendation into words, and behind it an example of the chosen answer to a question to which the
+// reader has come back. It is as brief as it takes to fill no more than a third of the window. While the reader is at the questions,
+// the text can be scrolled. At the runs it has its first paragraphs, as many as fit into some rows: the lock and the protection, if
+// no more. A name alone would pass for an answer without conditions.
 func (d *Decide) tell(t *draw.Paragraphs, a *advice.Advice, rest *advice.Rest, rows, window int) {
 	explained := d.explained(t.Width)
 	var ends []int
@@ -227,7 +227,7 @@ func (d *Decide) tell(t *draw.Paragraphs, a *advice.Advice, rest *advice.Rest, r
 	}
 	keep := 0
 	for _, end := range ends {
-		if end < rows { // and a row for what leads to the rest
+		if end < rows { // and a row for the key that leads to the rest
 			keep = end
 		}
 	}
@@ -265,7 +265,7 @@ func headlineInk(a *advice.Advice) draw.Ink {
 	return draw.Breach
 }
 
-// explained is what the chosen answer is like to the question to which the reader has come back, which may be to change it.
+// explained is an example of the chosen answer to the question to which the reader has come back, which may be to change it.
 func (d *Decide) explained(width int) []draw.Line {
 	if !d.again {
 		return nil
@@ -337,7 +337,7 @@ func heading(a *advice.Advice, pending int, others []advice.Run) string {
 	return text
 }
 
-// failing is the number of runs that show what the answers forbid.
+// failing is the number of runs that show codes that the answers forbid.
 func failing(runs []advice.Run) (n int) {
 	for i := range runs {
 		n += min(len(runs[i].Broken), 1)
@@ -397,9 +397,9 @@ func heads(parts []part, i int) bool {
 	return i > 0 && slices.ContainsFunc(parts, func(p part) bool { return p.first == i })
 }
 
-// drawDetail draws what there is to tell of the run at the cursor below the list, and returns the rows that the list has at
-// any run, by which it scrolls: the longest text leaves those, or the list would jump from one run to the next. What this
-// run's own text leaves beside them, spare, has further runs. While the reader is at the questions all rows are the list's: it
+// drawDetail draws the text on the run at the cursor below the list, and returns the rows that the list has at
+// any run, by which it scrolls: the longest text leaves those, or the list would jump from one run to the next. The rows that
+// this run's own text leaves beside those, spare, have further runs. While the reader is at the questions all rows are the list's: it
 // begins with the same ones then.
 func (d *Decide) drawDetail(c *draw.Canvas, list draw.Rectangle, a *advice.Advice) (_ draw.Rectangle, spare int) {
 	if d.at < questions {
@@ -576,7 +576,7 @@ func (d *Decide) entries(list draw.Rectangle, a *advice.Advice, headings int) (e
 	return entries
 }
 
-// reasons are those of the listed runs, without the sentences that several of them have: what is the same everywhere drowns the rest.
+// reasons are those of the listed runs, without the sentences that several of them have: repeated sentences drown the rest.
 func (d *Decide) reasons() (all []string) {
 	sentences, times := make([][]string, len(d.listed)), map[string]int{}
 	for i := range d.listed {
@@ -652,8 +652,8 @@ func (d *Decide) entry(i, deciding, titles, names, width int, reason string) (ro
 	return rows
 }
 
-// badge is the outcome of a run for these answers: what they don't forbid is no failure, and what they don't
-// cover is not as loud as what decides.
+// badge is the outcome of a run for these answers: a code that they don't forbid is no failure, and a run that they don't
+// cover is not as loud as one that decides.
 func (d *Decide) badge(i, deciding int) draw.Span {
 	switch r := &d.listed[i]; {
 	case len(r.Broken) > 0 && i >= deciding:

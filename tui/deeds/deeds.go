@@ -1,4 +1,4 @@
-// Package deeds names the moves of the game by what they do, and says what to look at before a hint names one.
+// Package deeds names the moves of the game by their effects, and says what to look at before a hint names one.
 package deeds
 
 import (

@@ -9,7 +9,7 @@ import (
 type Move struct {
 	Client string      // whose it is, or empty
 	Fault  fault.Fault // that goes wrong with it, or nil
-	Does   trace.Kind  // of a client's step: what it comes to
+	Does   trace.Kind  // of a client's step: the kind of its event
 	Begun  bool        // the client has acted before
 	Wakes  bool        // the client's pause ends by it
 	Pauses bool        // time passes, and a client that could go on stands still
@@ -43,7 +43,7 @@ func (m *Move) Thought() string {
 	return "it is " + who + "'s turn: see what its code does next."
 }
 
-// misfortune is the thought about what goes wrong.
+// misfortune is the thought about a fault.
 func (m *Move) misfortune() string {
 	switch m.Fault.(type) {
 	case fault.Crash:

@@ -207,10 +207,10 @@ func (d *Door) Help() screen.Page {
 	}
 }
 
-// audience is who the program is for.
+// audience names the program's users.
 const audience = "for engineers who choose a lock, and those who learn or teach how they fail"
 
-// ownScript tells of what has no entry: it begins outside.
+// ownScript tells of scripts and talks, which have no entry: they begin outside.
 func (d *Door) ownScript() string {
 	return d.Rename("A script of your own: lockstep new lesson.yaml writes one, lockstep run naive-del lesson.yaml plays it. A talk: lockstep new talk.txt writes one, lockstep present talk.txt shows it.")
 }

@@ -190,10 +190,10 @@ func (d *Door) drawTold(c *draw.Canvas, r draw.Rectangle, explained bool) (free 
 type detail int
 
 const (
-	sentences  detail = iota // what broke
+	sentences  detail = iota // the violation, or its reason
 	proofs                   // how it came about, and which events prove it
-	meanings                 // what the code means
-	everything               // what the rows of the picture are
+	meanings                 // the meaning of the code
+	everything               // the meaning of the picture's rows
 )
 
 // detail is how much there is room for.
@@ -206,7 +206,7 @@ func (d *Door) detail(r draw.Rectangle, explained bool) detail {
 	return sentences
 }
 
-// told is the cause of what broke, in the detail that there is room for.
+// told is the cause of the violation, in the detail that there is room for.
 func (d *Door) told(width int, much detail) []draw.Line {
 	t := draw.Paragraphs{Width: min(width, draw.WidestLine)}
 	why := d.shown(d.Library.Scenarios[d.scenario].Because(d.run.Strategy))

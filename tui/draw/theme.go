@@ -7,7 +7,7 @@ import (
 	"github.com/muesli/termenv"
 )
 
-// Ink is what a cell is drawn in: a meaning, to which a theme gives a look.
+// Ink is the meaning of a cell, to which a theme gives a look.
 type Ink uint8
 
 const (

@@ -68,7 +68,7 @@ func Lines(rows []Row, n int, linesOf func(Row) []draw.Line) (lines []draw.Line,
 func (row Row) Breaks() bool { return row.breach != nil }
 
 // Line is the row in a list so wide. An event that proves the violation at hand has its number there,
-// from 1; another one has none, 0, and perhaps the mark of what was looked for.
+// from 1; another one has none, 0, and perhaps the mark of a search's hit.
 func (row Row) Line(r *timeline.Timeline, t *draw.Theme, width, proof int, found bool) draw.Line {
 	if row.breach != nil {
 		k := draw.Breach

@@ -1,4 +1,4 @@
-// Package facts lists the state of a run at a position, and what its last event changed.
+// Package facts lists the state of a run at a position, and the changes of its last event.
 package facts
 
 import (
@@ -38,7 +38,7 @@ func Lines(r *timeline.Timeline, pos int, before, now *trace.State) []draw.Line 
 	return append(lines, storeLines(t, &now.Store)...)
 }
 
-// Holders lists who has held the lock when, up to a position: by the records in Redis, and by what the clients believed. Its title says what
+// Holders lists who has held the lock when, up to a position: by the records in Redis, and by the clients' beliefs. Its title says what
 // it covers: also where the cursor is, if that has gone back to the evidence.
 func Holders(r *timeline.Timeline, pos, cursor, width int) []draw.Line {
 	ended := r.Ended(pos) // a game goes on
@@ -107,7 +107,7 @@ func Millisecond(r *timeline.Timeline, pos int) string {
 }
 
 // Drift says of the first lease that a lock cuts short for clocks that drift why it ends before its time, from where it is granted up to
-// the next chapter: whoever goes on by chapters sees no grant. Else it is empty.
+// the next chapter: a reader who goes on by chapters sees no grant. Else it is empty.
 func Drift(r *timeline.Timeline, pos int) string {
 	for p := 1; p <= pos; p++ {
 		e := r.Event(p)
@@ -127,7 +127,7 @@ func Drift(r *timeline.Timeline, pos int) string {
 	return ""
 }
 
-// Client is what a client is doing, and what it thinks of the lock.
+// Client has the lines about a client: its activity, its lease, the command whose reply it awaits, and its place in the code.
 func Client(t *trace.Trace, s *trace.State, i int) []draw.Line {
 	c := &s.Clients[i]
 	what := c.Doing()
@@ -164,7 +164,7 @@ func nodeLines(t *timeline.Timeline, pos int, s *trace.State, i int) []draw.Line
 		}
 		left := ", no expiry"
 		if rec.Expires != trace.Never {
-			// The event has what PTTL gives, which is a millisecond less than there is. A lease beside it ends earlier: its holder counts from its request.
+			// The event has PTTL's answer, a millisecond less than the time left. A lease beside it ends earlier: its holder counts from its request.
 			left = ", " + trace.Brief(rec.Left(s.At)) + " left by PTTL, gone at " + trace.Brief(rec.Expires)
 		}
 		lines = append(lines, draw.Line{name, draw.Text(rec.Key+" = "+rec.Value+owner+left, k)}) // one text, which can be wrapped
@@ -299,9 +299,9 @@ func recordChange(c *trace.Change) string {
 	return fmt.Sprintf("%s: %s -> %s", c.Key, c.Before.Value, c.After.Value)
 }
 
-// Whereabouts are what is broken and the place in the run and in the course, long or short. The place in the
-// course is shortened beside what is broken, and goes if that leaves the title whole. That in the run stays, and in one form: a counter that comes and
-// goes, or is now in brackets, reads as another one.
+// Whereabouts are the broken properties and the place in the run and in the course, long or short. The place in the course
+// is shortened beside broken properties, and goes if that leaves the title whole. That in the run stays, and in one form: a counter that
+// comes and goes, or is now in brackets, reads as another one.
 func Whereabouts(course, short, broken, run draw.Line, room int) draw.Line {
 	if all := slices.Concat(course, broken, run); len(broken) == 0 || all.Width() <= room {
 		return all

@@ -109,7 +109,7 @@ func (f *Finder) Typed(k tea.KeyMsg, keys *screen.KeyMap) (what Purpose, ended b
 	return nothing, false
 }
 
-// take ends the typing. No text ends the filter, and leaves what is searched for.
+// take ends the typing. An empty text ends the filter, and leaves the search as it is.
 func (f *Finder) take() Purpose {
 	what, text := f.entry, string(f.text)
 	f.entry = nothing

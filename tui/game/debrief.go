@@ -39,7 +39,7 @@ func (s *Game) broken() (at trace.Source, by int, text string) {
 	return debrief.Broken(s.Run.Trace, s.goal)
 }
 
-// debriefing is what is said of a win: in brief, or with all that it has shown.
+// debriefing is the text on a win: in brief, or with all that it has shown.
 func (s *Game) debriefing(width int) []draw.Line {
 	w := debrief.Win{Run: s.Run.Trace, Goal: s.goal, Moral: s.moral, Score: s.score(), Other: s.debrief, Next: s.onward(), Theme: s.Theme}
 	if s.unfolded {
@@ -51,7 +51,7 @@ func (s *Game) debriefing(width int) []draw.Line {
 	return w.Brief(width)
 }
 
-// score is what the win took.
+// score has the moves, the faults and the hints of the win, beside the least.
 func (s *Game) score() debrief.Score {
 	c := s.quest
 	return debrief.Score{Moves: s.here.Depth, Least: c.parMoves, Taken: c.hint.Taken, Par: c.par.Cost, Hints: c.hints, Others: s.root.Size() - s.here.Depth}

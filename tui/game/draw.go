@@ -23,7 +23,7 @@ const (
 	year     = 365 * 24 * time.Hour // no move waits so long: only the probe does
 )
 
-// viewLeadsTo is what the key for the view leads to.
+// viewLeadsTo names the view, or the code, to which the view's key leads.
 func (s *Game) viewLeadsTo() string {
 	switch {
 	case s.plan.Both():
@@ -118,7 +118,7 @@ func (s *Game) sideEffects(room int) string {
 	return draw.Either(text == "", "", " "+text+after+" ")
 }
 
-// explain says what the last move has broken means, if that isn't the goal: once, as the code stands on the screen from then on.
+// explain gives the meaning of the last violation, if that isn't the goal: once, as the code stands on the screen from then on.
 func (s *Game) explain() {
 	if n := len(s.Run.Violations); n > 0 && s.quest != nil {
 		if code := s.Run.Violations[n-1].Code; code != s.goal && !slices.Contains(s.met, code) {
@@ -148,7 +148,7 @@ func (s *Game) diagramRows(rows int) int {
 }
 
 // drawClock puts the instant at which the game stands above the event, where time has passed since, and says of a client that
-// has finished how its attempt failed, if it did. What becomes of the run in the end is at no instant that tells anything.
+// has finished how its attempt failed, if it did. The end of the run is at no instant that tells anything.
 func (s *Game) drawClock(c *draw.Canvas, r draw.Rectangle) {
 	if s.quest != nil && s.drained && s.Pos == s.Run.Last() {
 		c.Fill(draw.Rect(r.X, r.Y, r.W, 1), " ", draw.Plain)
@@ -218,7 +218,7 @@ func (s *Game) packed(width int, task, goal string) (string, string) {
 	return task, goal
 }
 
-// rules are how often each client asks, what may go wrong, and how long a lease is.
+// rules say how often each client asks, which faults are allowed, and how long a lease is.
 func (s *Game) rules() []string {
 	allowed := " Allowed: " + strings.TrimPrefix(screen.FaultsText(s.bounds), "at most ")
 	rules := []string{s.asks(), strings.TrimSuffix(allowed, " of a client") + "."}
@@ -228,8 +228,8 @@ func (s *Game) rules() []string {
 	return append(rules, s.lease())
 }
 
-// lease says what ends by itself, and when, in the terms of the goal: where a record is to be left for ever it is the record, and who
-// is to be refused at once, or hit by a command that comes twice, needs no time to pass.
+// lease says what ends by itself, and when, in the terms of the goal: where a record is to be left for ever it is the record, and a
+// client that is to be refused at once, or hit by a command that comes twice, needs no time to pass.
 func (s *Game) lease() string {
 	ttl, faults := trace.Brief(s.cfg.TTL), s.bounds.Faults
 	faults[explore.ReplyLost], faults[explore.Duplicate] = 0, 0
@@ -300,8 +300,8 @@ func (s *Game) drawMoves(c *draw.Canvas, r draw.Rectangle) {
 	}
 }
 
-// half is after how many of the moves in sight the second column begins: none stands alone beside a full one, and what one client can do
-// stands together, as does what time can do and what servers can, where there are rows for that.
+// half is the number of moves in sight before the second column: none stands alone beside a full one, and the moves of one client
+// stand together, as do those of time and those of servers, where there are rows for that.
 func (s *Game) half(moves, rows int) int {
 	half := (moves + 1) / 2
 	for n := half; n <= rows && n < moves; n++ {
@@ -395,7 +395,7 @@ func (s *Game) doing(client, room int) string {
 			text = "has a reply to read"
 		}
 	}
-	if !st.Lease.Believed || st.Phase == trace.PhaseWork { // who works there thinks so
+	if !st.Lease.Believed || st.Phase == trace.PhaseWork { // a client that works there thinks so
 		return text
 	}
 	if thinks := text + ", thinks it has the lock"; draw.Width(thinks) <= room {

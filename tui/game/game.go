@@ -28,8 +28,8 @@ import (
 	"lockstep/tui/views"
 )
 
-// Game is a run whose scheduler is the reader: which client goes on, what goes wrong, how
-// much time passes. Every move replays the whole run from its schedule, so that undo goes
+// Game is a run whose scheduler is the reader, who decides which client goes on, what goes
+// wrong, how much time passes. Every move replays the whole run from its schedule, so that undo goes
 // back any number of moves. All that was tried is kept in the reader's progress, at once.
 //
 // Invariant: Run is the run of here.Moves(), the moves from the root of the tree to here.
@@ -57,13 +57,13 @@ type Game struct {
 	beyond   int           // how far that goes
 	unfolded bool          // the debrief has all that the win has shown
 	recent   int           // the client to which the cursor came last
-	met      trace.Verdict // the codes that are not the goal, and of which it was said what they mean
+	met      trace.Verdict // the codes besides the goal whose meaning was told
 	before   int           // the level from whose win enter came here, or none: enter may have been pressed once too often
 	coded    bool          // where there is no room for both: the code is shown, and not the diagram
 }
 
-// New goes on from a position of a run, with the moves that led there. What was tried from
-// other positions of the same run is there, too.
+// New goes on from a position of a run, with the moves that led there. The moves tried from
+// other positions of the same run are there, too.
 func New(st *screen.App, from screen.SandboxMsg) (*Game, error) {
 	schedule, err := sim.ParseSchedule(from.Trace.Schedule, scenarios.FindStrategy)
 	if err != nil {
@@ -415,7 +415,7 @@ func (s *Game) Paste(text string) {
 func (s *Game) FooterKeys() []key.Binding {
 	k := &s.Keys
 	enter, arrows := k.Enter.Help().Key+" ", screen.Pair(k.Up, k.Down, "").Help().Key
-	do, choose := "1-9 "+enter, arrows+" " // enter does what the cursor is on
+	do, choose := "1-9 "+enter, arrows+" " // enter makes the move at the cursor
 	if s.at == none {
 		do, choose = "1-9 ", arrows+" "+enter
 	}

@@ -6,7 +6,7 @@ import (
 	"lockstep/tui/tried"
 )
 
-// keep writes the game down, with all that was tried, once something was: who only looks at a level has not begun it.
+// keep writes the game down, with all that was tried, once something was: a reader who only looks at a level has not begun it.
 func (s *Game) keep() {
 	if !s.begun() {
 		return
@@ -30,7 +30,7 @@ func (s *Game) seen() {
 	}
 }
 
-// recall brings back what was tried before, if that was in the same setup. Else it is set
+// recall brings back the moves tried before, if that was in the same setup. Else it is set
 // aside, and the game begins anew.
 func (s *Game) recall() {
 	data := s.Progress.Game(s.file)

@@ -16,7 +16,7 @@ import (
 	"lockstep/tui/draw"
 )
 
-// option is a move that can be made now, named by what it does. The name comes from the
+// option is a move that can be made now, named by its effect. The name comes from the
 // engine: each option is played ahead, and its events say what it is.
 type option struct {
 	ink    draw.Ink
@@ -24,7 +24,7 @@ type option struct {
 	moves  []sim.Move
 	client int           // whose move it is, or trace.None
 	source trace.Source  // of a client's step: the line of its command
-	does   trace.Kind    // of a client's step: what it comes to
+	does   trace.Kind    // of a client's step: the kind of its event
 	due    time.Duration // of a client's step: the time until its own wait is over, or 0
 }
 
@@ -45,8 +45,8 @@ func (s *Game) peek(moves ...sim.Move) (*trace.Trace, []trace.Event, error) {
 	return t, t.Events[min(s.Run.Last(), len(t.Events)):], nil
 }
 
-// offer lists the moves that can be made here: each client's step and what can go wrong
-// with it, the passing of time to each instant at which something happens by itself, and
+// offer lists the moves that can be made here: each client's step and the faults that can
+// befall it, the passing of time to each instant at which something happens by itself, and
 // the faults of servers.
 func (s *Game) offer() {
 	s.options, s.next = nil, make([]option, len(s.cfg.Clients))
@@ -211,7 +211,7 @@ func (s *Game) instants() (all []option) {
 	return all
 }
 
-// undue says why time can't pass where nothing comes of it: whoever has begun and could act may not be paused, or nothing happens by
+// undue says why time can't pass where nothing comes of it: a client that has begun and could act may not be paused, or nothing happens by
 // itself before somebody acts.
 func (s *Game) undue() string {
 	var able, begun []string
@@ -232,18 +232,18 @@ func (s *Game) undue() string {
 	return "time can't pass before " + draw.Either(len(begun) > 1, "one of ", "") + trace.List(begun) + " acts: " + noPause(s.bounds.Faults[explore.Pause])
 }
 
-// stamped reports whether clients judge by their clocks what is stored: a stamp passes without an event.
+// stamped reports whether clients judge a stored stamp by their clocks: it runs out without an event.
 func (s *Game) stamped() bool {
 	return !s.cfg.Strategy.NoTTL && slices.ContainsFunc(s.Run.Events, func(e trace.Event) bool { return e.Kind == trace.KindClock })
 }
 
-// stands says why time can't pass: who has begun and could act all the while would be paused by it, and that is a fault. A
-// client that has not begun may come at any time.
+// stands says why time can't pass: a client that has begun and could act all the while would be paused by it, and that is a fault.
+// One that has not begun may come at any time.
 func stands(paused []string, pauses uint8) string {
 	return "time can't pass while " + trace.List(paused) + " can go on: " + noPause(pauses)
 }
 
-// noPause is the rule by which who could act has to.
+// noPause is the rule by which a client that could act has to.
 func noPause(allowed uint8) string {
 	return draw.Either(allowed == 0, "this level allows no pause", "the pauses allowed are used up")
 }
@@ -290,11 +290,11 @@ func (s *Game) timesOut(client int, d time.Duration) bool {
 	return err == nil && slices.ContainsFunc(events, func(e trace.Event) bool { return e.Client == client && e.Kind == trace.KindTimeout })
 }
 
-// wait is the move by which time passes, named by what happens at its end, and the clients that it pauses.
+// wait is the move by which time passes, named by the events at its end, and the clients that it pauses.
 func (s *Game) wait(d time.Duration) (o option, paused []string) {
 	o = option{ink: draw.Strong, client: trace.None, moves: []sim.Move{{Wait: d}}}
 	o.name = "time to " + trace.Brief(s.now+d)
-	t, events, err := s.peek(sim.Move{Wait: d}, sim.Move{Wait: 1}) // who is paused by the least more could have gone on at d
+	t, events, err := s.peek(sim.Move{Wait: d}, sim.Move{Wait: 1}) // a client that is paused by the least more could have gone on at d
 	if err != nil {
 		return o, nil
 	}

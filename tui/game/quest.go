@@ -27,7 +27,7 @@ import (
 	"lockstep/tui/tried"
 )
 
-// quest is what makes a game one to be won: a goal, the faults that may happen on the way,
+// quest makes a game one to be won: it has a goal, the faults that may happen on the way,
 // and an adviser.
 //
 // Invariant: hint, par, ahead, parMoves and refused are meaningful only while known is true.
@@ -64,7 +64,7 @@ type distance struct {
 	reachable     bool
 }
 
-// grain is how much of what a client does is one move.
+// grain is how many steps of a client are one move.
 func (c *quest) grain() (g tried.Grain) {
 	if c != nil {
 		g = tried.GrainOf(c.bounds, c.goal)
@@ -439,8 +439,8 @@ func shortened(text, words string, width int) string {
 	return text
 }
 
-// unjudged says of a goal that is judged at the end alone who has still to act where nothing else is missing: what is stored then
-// looks like the goal already. It is empty elsewhere.
+// unjudged says of a goal that is judged at the end alone who has still to act where nothing else is missing: the records then
+// look like the goal already. It is empty elsewhere.
 func (s *Game) unjudged() string {
 	var missing []string
 	begun := false

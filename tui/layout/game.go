@@ -25,7 +25,7 @@ type Game struct {
 	Rules   []draw.Rectangle
 }
 
-// GameWishes are what the layout weighs beside the size of the window.
+// GameWishes are the needs of the parts, which the layout weighs beside the size of the window.
 type GameWishes struct {
 	Goal, Moves int                // of how many rows
 	Most        int                // moves, of which there have been so many at a time
@@ -37,7 +37,7 @@ type GameWishes struct {
 
 // ArrangeGame is the layout for a window: a pure function of its size and the wishes. From
 // the top: the goal, the diagram over the whole width, the event and the holders, the
-// code, the moves; or, once the goal is reached, what is said of it at once below it.
+// code, the moves; or, once the goal is reached, the debrief at once below it.
 func ArrangeGame(w, h int, want GameWishes) Game {
 	l := Game{Header: draw.Rect(0, 0, w, 1), Rules: []draw.Rectangle{draw.Rect(0, 1, w, 1), draw.Rect(0, h-2, w, 1)}, Columns: 1}
 	if w >= columnsFrom && want.Moves > LeastMoves {
@@ -104,7 +104,7 @@ func (want *GameWishes) shares(room int, both bool) (code, diagram int) {
 	case both:
 		room -= 2
 		least := leastOwn
-		if want.Diagram(room-least+1)-want.Diagram(room-least) > 1 { // then each client has a row for what it thinks
+		if want.Diagram(room-least+1)-want.Diagram(room-least) > 1 { // then each client has a row for its belief
 			least--
 		}
 		code = min(max(room-want.Diagram(room-least), least), want.CodeRows)

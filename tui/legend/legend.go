@@ -17,8 +17,8 @@ func Frame(g *draw.Glyphs) []draw.Sign {
 	}
 }
 
-// Lanes explains the glyphs of the lanes: in ASCII some of them look like some of the axis. A legend has the words before a colon. What a run
-// is there to show comes first, and then what happens to most locks in the order in which it does: so a sign that comes moves few others.
+// Lanes explains the glyphs of the lanes: in ASCII some of them look like some of the axis. A legend has the words before a colon. The signs that
+// a run is there to show come first, and then those of most runs in the order in which they appear: so a sign that comes moves few others.
 func Lanes(g *draw.Glyphs) []draw.Sign {
 	return []draw.Sign{
 		{g.Bad, "violation: it breaks a property; the worst code first"}, {g.Reject, "rejected: by the resource"},

@@ -1,5 +1,5 @@
-// Package lesson knows the place of a run in the course: the step before it and the one after it, the words around it, and what of its
-// lesson is left to present.
+// Package lesson knows the place of a run in the course: the step before it and the one after it, the words around it, and the part of
+// its lesson that is left to present.
 package lesson
 
 import (

@@ -45,7 +45,7 @@ func New(app *screen.App) *List {
 	return list
 }
 
-// described is a level's task, its goal in words, and what it takes, each from a row of its own on.
+// described is a level's task, its goal in words, and the length of the best solution found, each from a row of its own on.
 func described(l *scenarios.Level, longest bool) string {
 	return fmt.Sprintf("Task: %s\nGoal: %s (%s): %s.\nBest found: %d moves%s.", l.Task, l.Goal.Named(), l.Goal, Meaning(l.Goal), l.Moves,
 		draw.Either(longest, ", more than any other level: leave it for later if you like", ""))
@@ -137,7 +137,7 @@ func Numbered(all []int) string {
 	return draw.Either(len(all) > 1, "levels ", "level ") + trace.List(numbers)
 }
 
-// meant are the goals in words that need no others, and what may come beside them.
+// meant are the goals in words that need no others, and the codes that may come beside them.
 var meant = map[trace.Code]string{
 	trace.OV: "two clients are inside the critical section at once",
 	trace.DG: "two clients' leases are live at once",
@@ -153,7 +153,7 @@ func Meaning(code trace.Code) string {
 	return draw.Either(meant[code] != "", meant[code], code.Meaning())
 }
 
-// Rivals are the locks that may withstand what has broken one, the simplest first.
+// Rivals are the locks that may withstand the moves that have broken one, the simplest first.
 func Rivals(s strategies.Strategy) []string {
 	if s.Nodes > 1 {
 		return []string{"redlock"}

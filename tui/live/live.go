@@ -1,5 +1,5 @@
-// Package live is the screen of a server whose clients are programs of their own: what they
-// have done, the requests that are on their way, and the controls of the gate and the clock.
+// Package live is the screen of a server whose clients are programs of their own: the
+// events so far, the requests that are on their way, and the controls of the gate and the clock.
 package live
 
 import (
@@ -147,7 +147,7 @@ func (l *Screen) edit(k tea.KeyMsg) tea.Cmd {
 	return nil
 }
 
-// do carries out a control, and shows what came of it.
+// do carries out a control, and shows its result.
 func (l *Screen) do(control string) {
 	err := l.server.Do(control)
 	l.message, l.failed = control, err != nil
@@ -234,7 +234,7 @@ func (l *Screen) View() string {
 type plan struct{ header, run, holders, waiting, record, footer draw.Rectangle }
 
 // arrange lays the screen out: the picture first, then at most a quarter of the rest for the requests on
-// their way, and the newest events in what is left. What was said last has as many rows as it takes.
+// their way, and the newest events in the other rows. The last message has as many rows as it takes.
 func arrange(w, h, rows, waiting, said int) (p plan) {
 	said = min(said, h/4)
 	p.header = draw.Rect(0, 0, w, 1)

@@ -36,29 +36,29 @@ const (
 	savesNothing = iota
 	savesBlanks
 	savesNodes   // several masters in two rows
-	savesIdle    // the probe in one row, and those that have done nothing yet: they think nothing, either; and what is untouched or whole
+	savesIdle    // the probe in one row, and idle clients, which believe nothing, either; no row of the resource or of violations that is empty
 	savesDone    // those that have finished or crashed in one row
 	savesStore   // accesses stand in the clients' rows, too
 	savesVotes   // the state pane has them
 	savesClients // each client in one row that does not believe that it has the lock
 	savesCopies  // a master and its replicas in one row: at a failover that lacks which of them has the record
-	savesBeliefs // those that do, too: what they think is then said to be left out
+	savesBeliefs // those that do, too: their beliefs are then said to be left out
 	savesProbe   // it is no client of the script
 )
 
 // PlanLanes chooses the lanes for a number of rows. The probe has none until it acts: it is no
 // client of the script. With few rows it gives up, in this order: empty rows, a row for each node, the second row of the probe and of
 // clients that have done nothing yet, and the rows of the damage where there is none; the second row of clients that have finished or crashed, the
-// row of the resource, the nodes' records; at the end of a run those that took part in what broke keep theirs, and the probe has none. The deeds and the belief of a client that goes on share a row only
+// row of the resource, the nodes' records; at the end of a run those that took part in a violation keep theirs, and the probe has none. The deeds and the belief of a client that goes on share a row only
 // in windows that have no room for two; a window with LeastRows has. Those of one that believes that it has the lock are the last to share
-// one. The records of the nodes, the believers and what is broken are never given up. Where not even one row for each client has room,
-// those are left out, by name, that have least to do with what is broken there.
+// one. The records of the nodes, the believers and the violations are never given up. Where not even one row for each client has room,
+// those are left out, by name, that have least to do with the violations there.
 func PlanLanes(r *timeline.Timeline, pos, rows int) []Lane {
 	return planLanes(r, extentAt(r, pos), rows, airy)
 }
 
-// ChosenLanes are the lanes of clients, of the resource and of what is broken that a screen chooses; those of the nodes in one row, and the
-// believers. What a client does has one row with what it thinks where that is not chosen.
+// ChosenLanes are the lanes of clients, of the resource and of the violations that a screen chooses; those of the nodes in one row, and the
+// believers. A client's deeds share a row with its belief where the belief's row is not chosen.
 func ChosenLanes(r *timeline.Timeline, chosen func(timeline.Lane) bool) (lanes []Lane) {
 	for _, l := range r.Lanes() {
 		single := len(r.Nodes) == 1
@@ -109,18 +109,18 @@ func SteadyLanes(r *timeline.Timeline, pos, rows int, fill bool) []Lane {
 // extent says how far a run has come.
 type extent struct {
 	started  func(timeline.Lane) bool // something has happened in the lane of a client or of the damage
-	done     func(client int) bool    // a client has finished or crashed, does not believe that it has the lock, and has no part in what breaks at the cursor
+	done     func(client int) bool    // a client has finished or crashed, does not believe that it has the lock, and has no part in a violation at the cursor
 	believes func(client int) bool    // a client believes that it has the lock
 	parties  func() []int             // the clients that take part in the violation at the cursor, or in the last one before it
 	over     bool                     // the run has ended
 	saved    bool                     // it has ended, and the resource has refused an access, which its row shows
-	whole    int                      // the way of saving rows that gives up the row of what is broken, where nothing is
-	records  bool                     // it is asked which of several servers' records there are, or has just been answered: each has its row, as what is asked about
+	whole    int                      // the way of saving rows that gives up the row of the violations, where there are none
+	records  bool                     // it is asked which of several servers' records there are, or has just been answered: each has its row, being asked about
 }
 
 func extentAt(r *timeline.Timeline, pos int) extent {
 	proving, over := proving(r, pos), r.Ended(pos)
-	if over { // nobody believes anything any more: who took part in what broke keeps what it believed, which is what the picture is for
+	if over { // nobody believes anything any more: a client that took part in a violation keeps its belief, as the picture is for that
 		for _, b := range failures(r.Breaches) {
 			proving = append(proving, r.Parties(b)...)
 		}
@@ -157,7 +157,7 @@ func asksRecords(r *timeline.Timeline, pos int) bool {
 	})
 }
 
-// proving are the clients of whom the evidence of what breaks at a position tells: what each of them believed belongs to it, unless it is
+// proving are the clients of whom the evidence of the violations at a position tells: the belief of each belongs to it, unless it is
 // of accesses to the resource, whose row says more.
 func proving(r *timeline.Timeline, pos int) (clients []int) {
 	_, fresh := r.Breached(pos)
@@ -210,7 +210,7 @@ func planLanes(r *timeline.Timeline, at extent, rows int, spare func(saving int)
 			return lanes
 		}
 	}
-	first := slices.IndexFunc(lanes, func(l Lane) bool { return !ofClient(l.Lane) }) // the nodes, the believers, what is broken
+	first := slices.IndexFunc(lanes, func(l Lane) bool { return !ofClient(l.Lane) }) // the nodes, the believers, the violations
 	tail := lanes[first:]
 	keep := rows - len(tail) - 1 // a row names the others
 	if keep < 0 {
@@ -247,13 +247,13 @@ func (s *extent) rank(client int, part []int) int {
 }
 
 // LeastRows is how many rows a diagram needs, the axis included, in which every client has one
-// row for what it does and one for what it thinks.
+// row for its deeds and one for its belief.
 func LeastRows(r *timeline.Timeline, pos int) int {
 	return AxisRows + len(lanesFor(r, extentAt(r, pos), savesVotes))
 }
 
 // StoreRows is how many rows a diagram needs that has also the row of the resource, and one only for clients that have finished; and one for each node
-// whose record is asked about. At the end of a run the row of the resource yields to what clients believed, unless it has refused somebody.
+// whose record is asked about. At the end of a run the row of the resource yields to the clients' beliefs, unless it has refused somebody.
 func StoreRows(r *timeline.Timeline, pos int) int {
 	at := extentAt(r, pos)
 	return AxisRows + len(lanesFor(r, at, draw.Either(at.over && !at.records, savesStore, savesDone)))
@@ -269,7 +269,7 @@ func WholeRows(r *timeline.Timeline, pos int) int {
 	return AxisRows + len(lanesFor(r, extentAt(r, pos), savesIdle))
 }
 
-// BelievingRows is how many rows a diagram needs, the axis included, that has what every client does, and what those think who
+// BelievingRows is how many rows a diagram needs, the axis included, that has the deeds of every client, and the beliefs of those who
 // believe that they have the lock.
 func BelievingRows(r *timeline.Timeline, pos int) int {
 	return AxisRows + len(lanesFor(r, extentAt(r, pos), savesClients))
@@ -391,13 +391,13 @@ func (l Lane) label(t *trace.Trace) (name, what string) {
 
 // Missing are the rows of a run's diagram that have something to show and are not among its lanes.
 type Missing struct {
-	Thinking []string // the clients without a row for what they think
+	Thinking []string // the clients without a row for their beliefs
 	Rows     []string // the names of the others
 }
 
 // Missed finds the rows that have something to show up to a position and are not among the lanes: neither by themselves nor in one
-// row with another, nor in one that names what it stands for. A row that a client has for what it does and what it thinks lacks
-// that it believes where it does something else than run.
+// row with another, nor in one that names those it stands for. A row that a client has for its deeds and its belief lacks
+// the belief where the client does something else than run.
 func Missed(r *timeline.Timeline, pos int, lanes []Lane) (out Missing) {
 	at := extentAt(r, pos)
 	shown := func(l timeline.Lane) bool {

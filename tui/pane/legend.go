@@ -65,7 +65,7 @@ func (d Drawn) framing(g *draw.Glyphs) []draw.Sign {
 	return slices.DeleteFunc(legend.Frame(g), func(s draw.Sign) bool { return !d.frame[s[0]] })
 }
 
-// With is what two diagrams show together; a sign that both have is there since the earlier of its places.
+// With has the signs of two diagrams together; a sign that both have is there since the earlier of its places.
 func (d Drawn) With(o Drawn) Drawn {
 	both := Drawn{Hidden: d.Hidden + o.Hidden, signs: map[string]bool{}, frame: map[string]bool{}, worded: map[string]bool{}, since: map[string]int{}, faults: union(d.faults, o.faults), still: union(d.still, o.still), names: union(d.names, o.names)}
 	for _, side := range []Drawn{d, o} {
@@ -81,10 +81,10 @@ func (d Drawn) With(o Drawn) Drawn {
 }
 
 // Legend explains those of the run's glyphs that are drawn, each in the same words wherever it stands: in a line of at most a width above the
-// diagram, if there is any, and then in one below it, which begins with what the run is there to show; those for which that has no room are the last result, and have been there the longest. The line above is filled
-// in order, so that a sign that comes moves no other there. Bars explain
-// themselves by the names beside them, and the line of a client that runs needs no words. The glyphs around them are
-// explained where all others are.
+// diagram, if there is any, and then in one below it, which begins with the violations and rejections that the run is there to show;
+// those for which that has no room are the last result, and have been there the longest. The line above is filled in order, so that a
+// sign that comes moves no other there. Bars explain themselves by the names beside them, and the line of a client that runs needs no
+// words. The glyphs around them are explained where all others are.
 func (d Drawn) Legend(t *draw.Theme, over, under int) (above, below draw.Line, others []draw.Sign) {
 	signs := d.unworded(&t.Glyphs)
 	first := 0
@@ -169,7 +169,7 @@ func OtherSigns(signs []draw.Sign, width, rows int) []draw.Line {
 	return lines
 }
 
-// MissingForm is how much is said of what a diagram lacks.
+// MissingForm is how much is said of the rows and marks that a diagram lacks.
 type MissingForm uint8
 
 // The forms, the longest first.

@@ -36,8 +36,8 @@ func StatusLine(r *timeline.Timeline, pos int, counted bool) draw.Line {
 	}
 }
 
-// Actor is who an event is of, and what joins that to its text where they make a sentence. "A lease is over" would be one on any lease,
-// and of the server's and the client's names in "n1 A's record expires" neither says whose the other is.
+// Actor is the name of an event's actor, and the text that joins it to the event's where they make a sentence. "A lease is over" would
+// be one on any lease, and of the server's and the client's names in "n1 A's record expires" neither says whose the other is.
 func Actor(r *timeline.Timeline, e *trace.Event) (name, joint string) {
 	switch joint = " "; e.Kind {
 	case trace.KindLapse:
@@ -48,8 +48,8 @@ func Actor(r *timeline.Timeline, e *trace.Event) (name, joint string) {
 	return r.Actor(e), joint
 }
 
-// Shortened is an event's text that is to have room in a width: without the token of a grant and what its lease was counted from, the time that a record has
-// left, the record, or how long one that expires was there, rather than cut in the midst of what matters. Of a record that doesn't
+// Shortened is an event's text that is to have room in a width: without the token of a grant and the instant its lease was counted from, the time that a
+// record has left, the record, or how long one that expires was there, rather than cut in the midst of the rest. Of a record that doesn't
 // expire it has rather that than the value, which is the command's, its reply and its arguments.
 func Shortened(text string, width int) string {
 	if draw.Width(text) <= width {
@@ -211,8 +211,8 @@ func unbroken(r *timeline.Timeline, s *trace.State, pos, width int) string {
 	return who + one + why + "."
 }
 
-// brieflyCounted is a sentence on holders that has room: with as many of the words as that leaves on what the end of a lease was counted
-// from, and at last without any; or of a record that nobody believes in with the record alone.
+// brieflyCounted is a sentence on holders that has room: with as many words as that leaves on the instant from which the end of a lease was
+// counted, and at last without any; or of a record that nobody believes in with the record alone.
 func brieflyCounted(said string, fits func(string) bool) string {
 	for _, words := range [][2]string{{trace.RedisCounts, ""}, {", since it asked)", ")"}, {" in case clocks drift apart)", " for clock drift)"}, {" for clock drift)", " drift)"}} {
 		if said = strings.Replace(said, words[0], words[1], 1); fits(said) {
@@ -223,7 +223,7 @@ func brieflyCounted(said string, fits func(string) bool) string {
 		return before + draw.Either(strings.HasSuffix(after, "."), ".", "")
 	}
 	if before, rest, two := strings.Cut(said, "; "); two && strings.HasPrefix(before, "No ") {
-		return trace.Capital(rest) // what is left behind is what matters
+		return trace.Capital(rest) // the record left behind matters more
 	}
 	return said
 }

@@ -31,7 +31,7 @@ type Scene struct {
 	Lit    []int         // Seqs of the highlighted events
 	Now    time.Duration // the instant of the cursor, if time has passed since its event
 	Bare   bool          // it has no times and no ruler: those of another one above stand for both
-	Named  bool          // what broke has its name, and not its code: for those who know none
+	Named  bool          // a violation has its name, and not its code: for readers who know no codes
 }
 
 // plot draws lanes over virtual time: a pure function of the scene and the
@@ -48,7 +48,7 @@ type plot struct {
 	signs          []drawnSign
 	frame          map[string]bool
 	worded         map[string]bool // the glyphs of bars that say in words what they are
-	still          []string        // what the bars in the glyph of a pause are
+	still          []string        // the meanings of the bars in the glyph of a pause
 	short          []string        // the clients' names beside marks
 	labels         []label         // of the lane that is drawn
 	named, unnamed map[int]bool    // clients whose record, or belief, has a label, and lacks one
@@ -80,11 +80,11 @@ type Drawn struct {
 	single bool            // there is one server: no record is a matter of majorities
 	signs  map[string]bool // the glyphs of its bars and marks
 	worded map[string]bool // those of bars that say in words what they are
-	still  []string        // what its bars in the glyph of a pause are
+	still  []string        // the meanings of its bars in the glyph of a pause
 	frame  map[string]bool // those of legend.Frame
 	since  map[string]int  // the column of the first of each glyph
 	faults []draw.Sign     // the meanings that are drawn of the signs with several
-	names  []draw.Sign     // the shortened names, and what they are short for
+	names  []draw.Sign     // the shortened names, and the full ones
 }
 
 // The space that a timeline takes beside its lanes.
@@ -401,7 +401,7 @@ func (tl *plot) drawBar(l timeline.Lane, y int, s timeline.Span) {
 	}
 }
 
-// texts are what a bar of deeds says, with its duration up to the cursor and what the window cuts off.
+// texts are the texts of a bar of deeds, with its duration up to the cursor, the part included that the window cuts off.
 func (tl *plot) texts(l timeline.Lane, s timeline.Span) (texts []string) {
 	from, end := tl.at[s.First], tl.at[s.Next-1]
 	for ; from > 0 && tl.Bar(l, from-1).Kind == s.Kind; from-- {
@@ -767,7 +767,7 @@ func (tl *plot) proofTimes() map[int]time.Duration {
 	return times
 }
 
-// labelRoom is about what the label of an instant takes.
+// labelRoom is about the width of the label of an instant.
 const labelRoom = 8
 
 // crowds reports whether a label in some columns leaves one of the highlighted events no room.

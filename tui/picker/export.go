@@ -30,7 +30,7 @@ func Export(app *screen.App, t *trace.Trace, from screen.Screen) screen.Outcome 
 	return ExportWith(app, t, from, nil)
 }
 
-// Site is what can be written beside a run: files, by name, in a new folder of the working directory.
+// Site is a set of files that can be written beside a run, by name, in a new folder of the working directory.
 type Site struct {
 	Name, About, Folder string
 	Files               func() (map[string][]byte, error)

@@ -22,10 +22,10 @@ type Picker struct {
 	Items   []Item
 	At      int                // the item at the cursor
 	Current int                // the item that is shown already, or -1
-	Verb    string             // what choosing does, for the footer; empty is "choose"
+	Verb    string             // the word for choosing in the footer; empty is "choose"
 	Back    string             // where esc leads, for the footer; empty is "back"
 	About   string             // for the help, if the badges are not verdicts
-	note    func(i int) string // what sets an item apart, told beside its number while the cursor is there; nil has none
+	note    func(i int) string // the distinction of an item, told beside its number while the cursor is there; nil has none
 	wanted  tea.Cmd            // computes the badges
 	Choose  func(int) (tea.Cmd, screen.Outcome)
 
@@ -219,7 +219,7 @@ func (p *Picker) Draw(c *draw.Canvas, r draw.Rectangle) {
 	}
 }
 
-// rowsBelow are the rows that the list leaves to what is told of any of its items: the longest of these, or the list would jump from
+// rowsBelow are the rows that the list leaves to the description of any of its items: the longest of these, or the list would jump from
 // one item to the next.
 func (p *Picker) rowsBelow(r draw.Rectangle) int {
 	rows := 4

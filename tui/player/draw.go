@@ -60,8 +60,8 @@ func (p *Player) Draw(c *draw.Canvas, r draw.Rectangle) {
 }
 
 // wish is how many rows the narration wishes: for all of it, as long as the diagram keeps the damage; and how many the diagram
-// does not yield to it. Gaps and the ends of long evidence yield to the row of the resource, and that yields to evidence; what is broken
-// keeps its row, though a client's deeds and its belief then share one where else a word were cut.
+// does not yield to it. Gaps and the ends of long evidence yield to the row of the resource, and that yields to evidence; the violations
+// keep their row, though a client's deeds and its belief then share one where else a word were cut.
 func (p *Player) wish(r draw.Rectangle) (told, least int, table bool) {
 	width := layout.BodyWidth(r.W, r.H+1, p.source)
 	list := 0 // the rows of the list above the diagram
@@ -355,7 +355,7 @@ func (p *Player) DrawNotice(c *draw.Canvas, top, rule draw.Rectangle) {
 	if top != rule {
 		c.Line(top.X+1, top.Y, top.W-2, draw.Line{draw.Text(stale, draw.Breach)}.Fitted(top.W-2, p.Theme.More))
 		stale = ""
-	} else if stale != "" && said != "" { // what comes of a key goes with the next one, and leaves of the error at least the head
+	} else if stale != "" && said != "" { // the message of a key goes with the next key, and leaves at least the head of the error
 		least := min(draw.Width(stale), max(rule.W/2, rule.W-2-draw.Width(said)))
 		said, stale = draw.Fit(said, rule.W-2-least, p.Theme.More), draw.Fit(stale, least, p.Theme.More)
 	}

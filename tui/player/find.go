@@ -20,7 +20,7 @@ func (p *Player) search(k tea.KeyMsg) {
 		p.Notice = "The trace lists all events."
 	default:
 		p.Notice = fmt.Sprintf("%s lists all again. So far %s: %q", p.Keys.Close.Help().Key, draw.Plural(p.find.Kept(p.Pos), "event"), p.find.Only)
-		if !p.sees(panelTrace) { // what is filtered is to be seen
+		if !p.sees(panelTrace) { // the filtered trace is to be seen
 			p.view, p.focus = views.Trace, panelTrace
 		}
 	}

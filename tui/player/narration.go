@@ -105,7 +105,7 @@ func (p *Player) story(width int, whole bool, form quiz.Form) told.Story {
 		p.tellAside(&t)
 	}
 	p.tellWords(&t, words, led)
-	if p.lesson != nil && p.Pos >= p.Run.Told() { // last, as it answers what the words above may ask
+	if p.lesson != nil && p.Pos >= p.Run.Told() { // last, as it answers a question that the words above may ask
 		t.Gap()
 		s.Hint = p.tellNext(&t)
 	}
@@ -126,14 +126,14 @@ func (p *Player) words(whole bool) (notes []trace.Note, led bool) {
 		if p.Run.Past(&n, p.Pos) || p.Fresh && before <= p.Before() {
 			continue // all of them have gone on since, or the stop before has told it
 		} else if !whole && !p.Scrolls && before < p.Pos && len(p.shown()) > 0 {
-			continue // they have been read: what the clients think is to keep its rows where a property breaks
+			continue // they have been read: the clients' beliefs are to keep their rows where a property breaks
 		}
 		notes, led = append(notes, n), led || before < p.Pos
 	}
 	return notes, led
 }
 
-// tellWords tells notes, and between those that have led to the last event and those of what comes next what a client was refused in it.
+// tellWords tells notes, and the refusal of a client in the last event between those that have led to it and those on the events to come.
 func (p *Player) tellWords(t *draw.Paragraphs, notes []trace.Note, refused bool) {
 	marked := ""
 	for _, n := range notes {
@@ -173,7 +173,7 @@ func (p *Player) tellNote(t *draw.Paragraphs, n trace.Note, mark string) {
 }
 
 // shown are the violations that are told at the cursor: those that are complete there, and
-// the one whose evidence the reader goes round. Who merely goes back is told of none that is complete only later.
+// the one whose evidence the reader goes round. A reader who merely goes back is told of none that is complete only later.
 func (p *Player) shown() (all []timeline.Breach) {
 	for i, b := range p.Run.Breaches {
 		if b.Pos == p.Pos || i == p.picked && p.proving {

@@ -34,7 +34,7 @@ func (p *Player) Watch(pos int) time.Duration {
 	return p.pace()
 }
 
-// reading is the time that it takes to read what is told or asked here for the first time.
+// reading is the time that it takes to read the words told or asked here for the first time.
 func (p *Player) reading() time.Duration {
 	asked, judged := p.quiz.Words(p.Pos, p.teller(quiz.Paragraph, true))
 	each := told.PerAsked
@@ -81,8 +81,8 @@ func (p *Player) wait() tea.Cmd {
 	return p.After(d, tickMsg(p.tick))
 }
 
-// counts reports whether the run goes on by itself from an open question: nobody needs to be there, and who is sees how
-// long it stays.
+// counts reports whether the run goes on by itself from an open question: nobody needs to be there, and anybody
+// there sees how long it stays.
 func (p *Player) counts() bool { return p.playing && p.watched && p.question() != nil }
 
 // skip has a run that plays by itself go on at once, and play on from there.
@@ -95,8 +95,8 @@ func (p *Player) skip() tea.Cmd {
 	return p.stayOrStop()
 }
 
-// stopClock has a key do what it does at a question that would be gone before long. An answer is what the run waits for:
-// it plays on. With any other key the reader has not done with the question, and the run stops.
+// stopClock has a key work at a question that would be gone before long. The run waits for an answer, and plays on
+// after it. With any other key the reader has not done with the question, and the run stops.
 func (p *Player) stopClock(k tea.KeyMsg) tea.Cmd {
 	p.looks(k)
 	if !p.counts() { // the words have been read, and only the reader's own are new

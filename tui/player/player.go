@@ -42,7 +42,7 @@ type Player struct {
 	autoplay           bool // the first run plays by itself
 	watched            bool // playing goes on by itself at questions, slowly enough to read, and tells their answers
 	loading            bool
-	rerun              bool // what is being computed is a new version of the script that is shown
+	rerun              bool // the run being computed is of a new version of the script that is shown
 	failed             error
 	Run                *timeline.Timeline  // or nil, as long as there is none
 	file               string              // the strategy's own
@@ -66,7 +66,7 @@ type Player struct {
 	Notice          string // until the next key
 	tick            int    // the number of the timer that may move the cursor
 	playing         bool
-	left            time.Duration // what remains of the stay here behind the timer that is set
+	left            time.Duration // the rest of the stay here behind the timer that is set
 	speed           int
 	plan            layout.Layout  // of the last frame: clicks refer to it
 	drawn           pane.Drawn     // in the last frame
@@ -82,11 +82,11 @@ type Player struct {
 
 	Scrolls bool // the words that have no row can be scrolled to
 	Names   bool // the header has its name before each code, where there is room
-	Fresh   bool // what the stop before has told is left out
-	Recaps  bool // the words for what the picture shows are told once more
+	Fresh   bool // words that the stop before has told are left out
+	Recaps  bool // the words for the steps that the picture shows are told once more
 
-	Rehearsing bool // for a class that isn't there yet: the author is told what is for an author
-	Untold     bool // the code tells no answer: it has no comments, and not what heads its file, as long as a question is to come
+	Rehearsing bool // for a class that isn't there yet: the author is told the texts for an author
+	Untold     bool // the code tells no answer: it has no comments, and not the lines that head its file, as long as a question is to come
 
 	Measure int // the greatest width of the words, if it is more than that of prose elsewhere
 
@@ -337,7 +337,7 @@ func (p *Player) goTo(pos int) {
 	}
 }
 
-// arrived brings what depends on the cursor up to date.
+// arrived brings the state that depends on the cursor up to date.
 func (p *Player) arrived() {
 	p.proving, p.back = false, none
 	p.quiz.See(p.Pos)
@@ -547,7 +547,7 @@ func (p *Player) looks(k tea.KeyMsg) {
 		p.guess(int(k.Runes[0] - '0'))
 	case key.Matches(k, p.Keys.Enter):
 		stood := p.watched
-		p.playing, p.watched = false, false // else its timer passes what the key has come to
+		p.playing, p.watched = false, false // else its timer passes the position to which the key has come
 		if !p.Advance() {
 			p.Notice = p.ending()
 		} else if stood && p.Notice == "" { // it has played by itself until then
@@ -578,7 +578,7 @@ func (p *Player) looks(k tea.KeyMsg) {
 	}
 }
 
-// ending says that nothing more comes, and in a lesson what goes on.
+// ending says that nothing more comes, and in a lesson which key goes on.
 func (p *Player) ending() string {
 	if p.lesson != nil && p.lesson.Next() != nil {
 		return "The run ends here; " + p.Keys.NextStep.Help().Key + " goes on in the course."
@@ -812,9 +812,9 @@ func (p *Player) FooterKeys() []key.Binding {
 // narrow reports whether the last frame had no room beside the diagram, and its footer has few words for each key.
 func (p *Player) narrow() bool { return p.plan.Header.W < layout.SideFrom }
 
-// footer is what the footer says of the views.
+// footer is the state of the views, for the footer.
 func (p *Player) footer(proven bool) *views.Footer {
-	back := p.InEvidence() // esc ends the search, and goes back from evidence, before it closes what is shown
+	back := p.InEvidence() // esc ends the search, and goes back from evidence, before it closes the view
 	return &views.Footer{Keys: &p.Keys, Shown: p.view, Next: p.NextView(), Source: p.source && p.plan.Main.Empty(), Out: p.find.Only+p.find.Query == "" && !back,
 		Ended: p.Run != nil && p.Pos == p.Run.Last(), Narrow: p.narrow(), Proven: proven, Playing: p.playing}
 }

@@ -20,7 +20,7 @@ func (p *Player) Advance() bool {
 	if p.Run == nil || p.Pos == p.Run.Last() {
 		return false
 	}
-	if p.LeaveEvidence() { // else it would walk once more through what has been seen
+	if p.LeaveEvidence() { // else it would walk once more through events that have been seen
 		return true
 	}
 	if !p.quiz.GoOn(p.Pos) {
@@ -60,7 +60,7 @@ func (p *Player) guess(choice int) {
 		p.Notice = "You have answered: the first answer counts. " + on
 	default:
 		p.quiz.Answer(p.Pos, choice-1)
-		p.scroll[panelTold] = math.MaxInt // below all words stands what came of it
+		p.scroll[panelTold] = math.MaxInt // its outcome stands below all words
 		if p.scores() {
 			p.again[q.Pos] = !p.Progress.Guess(fmt.Sprintf("%s/%s/at-%d", p.Run.Scenario, p.Run.Strategy, q.Pos), choice-1 == q.Right)
 		}

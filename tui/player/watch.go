@@ -55,7 +55,7 @@ func (p *Player) look(m watchMsg) tea.Cmd {
 	}
 }
 
-// changed begins what is said of a new version on the screen.
+// changed begins the message about a new version on the screen.
 const changed = "The file has changed: "
 
 // ofFile reports whether the notice is of the file, and not of a key: it stands where the file's errors do.

@@ -12,7 +12,7 @@ import (
 	"lockstep/tui/draw"
 )
 
-// againMsg is what the run of a lock comes to, which was shown under another version of its script.
+// againMsg is the new run of a lock that was shown under another version of its script.
 type againMsg struct {
 	scenario *scenarios.Scenario
 	lock     string
@@ -24,8 +24,8 @@ func (p *Present) first() int {
 	return slices.IndexFunc(p.showings, func(s scenarios.Showing) bool { return s.Scenario.Name == p.showings[p.at].Scenario.Name })
 }
 
-// note keeps what the run shows. Where its script has changed, the first run under it is made again, unseen: what it has shown
-// counts as long as it still would.
+// note keeps the run's verdict. Where its script has changed, the first run under it is made again, unseen: its old
+// verdict counts as long as the new one is the same.
 func (p *Present) note(changed bool) tea.Cmd {
 	if p.Run == nil {
 		return nil
@@ -45,7 +45,7 @@ func (p *Present) note(changed bool) tea.Cmd {
 	}
 }
 
-// learn takes in what a run has come to, if its script is still that.
+// learn takes in the outcome of a run, if its script is still that.
 func (p *Present) learn(m againMsg) {
 	if sc := p.Library.Scenario(m.scenario); sc >= 0 {
 		p.Grid.Learn(sc, p.Library.Strategy(m.lock), m.run)

@@ -45,7 +45,7 @@ type wishes struct {
 func roomy(w, h int) bool { return w >= roomyWidth && h >= roomyHeight }
 
 // arrange is a pure function of the window and of the wishes: from the top the diagram, the event and
-// the words, which are what a small window keeps.
+// the words, which a small window keeps.
 func arrange(w, h int, want wishes) layout {
 	var l layout
 	y, rows, status := 0, h, 2
@@ -69,7 +69,7 @@ func arrange(w, h int, want wishes) layout {
 		room := rows - 1 - status - max(leastTold, min(want.told, rows/2))
 		picture := take(max(room, min(want.fewest, rows-1-status-leastTold), 0))
 		switch {
-		case want.code && w >= besideFrom && !roomy(w, h): // the code takes what the words leave
+		case want.code && w >= besideFrom && !roomy(w, h): // the code takes the rows that the words leave
 			half := w / 2
 			l.diagram, l.code = draw.Rect(0, picture.Y, half, picture.H), draw.Rect(half+1, picture.Y, w-half-1, picture.H)
 		case want.code && !roomy(w, h):

@@ -37,12 +37,12 @@ type Present struct {
 	backward  bool // the reader came from the run after this one
 	teaching  bool // the app's mode before, which comes back
 	leaving   bool // the last key asked whether to end the presentation
-	rehearses bool // the room is empty: the author of a script is told what is for an author
+	rehearses bool // the room is empty: the author of a script is told the texts for an author
 	led       bool // the keys that go on and back have led here: the stop before was on the screen
 	titled    bool // the last frame had the title where the diagram is else
 
-	seen    map[int]trace.Verdict // by the showings that were run, what they have shown
-	quizzes map[int]*quiz.Quiz    // by the showings that were left, with what the room has said in them
+	seen    map[int]trace.Verdict // of the showings that were run
+	quizzes map[int]*quiz.Quiz    // of the showings that were left, with the room's answers
 }
 
 // New presents a playlist from its beginning. It has at least one showing, and the library has all of them.
@@ -73,10 +73,10 @@ func scenarioOf(lib *screen.Library, s *scenarios.Showing) int {
 	return max(lib.Named(s.Scenario.Name), 0) // its file has changed since
 }
 
-// FitsAnyWindow has small windows show what they can.
+// FitsAnyWindow has the screen drawn in small windows, too.
 func (p *Present) FitsAnyWindow() {}
 
-// Update takes a key, or what a run has come to.
+// Update takes a key, or the outcome of a run.
 func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 	k, is := msg.(tea.KeyMsg)
 	if !is {
@@ -128,7 +128,7 @@ func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 		} else {
 			p.Adjust(k)
 		}
-		p.scroll = math.MaxInt // the question, with what came of the key, stands below all words
+		p.scroll = math.MaxInt // the question, with the outcome of the key, stands below all words
 	case p.Run != nil && key.Matches(k, p.Keys.Forward, p.Keys.Back, p.Keys.First, p.Keys.Last, p.Keys.Violation, p.Keys.Evidence, p.Keys.In, p.Keys.Out):
 		was := p.Pos
 		p.Adjust(k)
@@ -137,7 +137,7 @@ func (p *Present) Update(msg tea.Msg) (tea.Cmd, screen.Outcome) {
 	return nil, screen.Outcome{}
 }
 
-// returned takes up what the room has said in a run in which it has been before, and goes to its end for who comes from the run after it.
+// returned takes up the room's answers in a run in which it has been before, and goes to its end if the reader comes from the run after it.
 func (p *Present) returned() {
 	if left := p.quizzes[p.at]; left != nil {
 		p.Quiz().Resume(left, p.Pos, p.Pos)
@@ -276,7 +276,7 @@ func (p *Present) show(at int) tea.Cmd {
 	return p.Start()
 }
 
-// toSlide is what the keys that go on, go back and leave do in the past, to which evidence has led.
+// toSlide describes the keys that go on, go back and leave in the past, to which evidence has led.
 const toSlide = "back to the slide"
 
 // FooterKeys are the keys that work here, the most useful first.

@@ -38,7 +38,7 @@ type contents struct {
 	Wins      map[string]Win      `json:"wins,omitempty"`
 }
 
-// Win is what the cheapest win of a level took.
+// Win is the cost of a level's cheapest win.
 type Win struct{ Faults, Switches, Steps int }
 
 func (w Win) less(v Win) bool {
@@ -220,8 +220,8 @@ func (s *Store) Win(level string, w Win) {
 }
 
 // change applies a change to the memory and to the file, at once: so
-// nothing is lost however the program ends. What another session has written in
-// the meantime is kept.
+// nothing is lost however the program ends. Changes that another session has written in
+// the meantime are kept.
 func (s *Store) change(apply func(*contents)) {
 	if s.path != "" {
 		if p, err := load(s.path); err == nil {

@@ -14,7 +14,7 @@ import (
 	"lockstep/tui/draw"
 )
 
-// Quiz is the questions of a run, and what the reader has answered so far.
+// Quiz is the questions of a run, and the reader's answers so far.
 type Quiz struct {
 	run     *timeline.Timeline
 	all     []timeline.Question
@@ -70,7 +70,7 @@ func (z *Quiz) AwaitsVerdict(pos int) bool {
 	return slices.ContainsFunc(z.all, func(q timeline.Question) bool { return q.ForVerdict() && q.Pos <= pos && z.seen < q.Until })
 }
 
-// Resume takes over what a reader has said, passed and seen in the run before, or in another version of it: of the questions that are the same,
+// Resume takes over a reader's answers, passes and progress in the run before, or in another version of it: of the questions that are the same,
 // and at a position that is the same place as one there.
 func (z *Quiz) Resume(old *Quiz, was, pos int) {
 	if z.run.Last() == old.run.Last() && slices.EqualFunc(z.all, old.all, func(q, o timeline.Question) bool {
@@ -101,8 +101,8 @@ func alike(q, o *timeline.Question) bool {
 	return o.Script == q.Script && o.Text == q.Text && o.Then == q.Then && slices.Equal(o.Choices, q.Choices)
 }
 
-// Leave leaves out the questions that were settled in another run by the same answer. One whose answer is another one here is asked: that
-// is what the two runs are compared for.
+// Leave leaves out the questions that were settled in another run by the same answer. One whose answer is another one here is asked: the
+// two runs are compared for that.
 func (z *Quiz) Leave(settled []timeline.Question) {
 	z.all = slices.DeleteFunc(z.all, func(q timeline.Question) bool {
 		return slices.ContainsFunc(settled, func(o timeline.Question) bool { return q.SettledBy(&o) })
@@ -162,10 +162,10 @@ func (z *Quiz) At(pos int) (at *timeline.Question) {
 }
 
 // MoreAnswers reports whether a room is told a further answer at a position when it goes on: each is told by itself, and the last one with
-// what else there is to tell.
+// everything else.
 func (z *Quiz) MoreAnswers(pos int) bool { return z.stays && z.on[pos]+1 < len(z.due(pos)) }
 
-// More reports whether a room is told a further answer at a position when it goes on, or asked what is asked there: after the answers.
+// More reports whether a room is told a further answer at a position when it goes on, or asked a question there: after the answers.
 func (z *Quiz) More(pos int) bool {
 	return z.stays && z.on[pos]+1 < len(z.due(pos))+draw.Either(z.begins(pos), 1, 0)
 }
@@ -225,8 +225,8 @@ func (z *Quiz) Said(pos int) []trace.Note {
 	return append(said[:asked:asked], slices.DeleteFunc(slices.Clone(said[asked:]), func(n trace.Note) bool { return n.Kind == trace.NoteSay })...)
 }
 
-// Recap tells a room again, if there is room for it, what it has been told before the steps that the picture shows, above what has come of them.
-// As long as not all of these have been, the words are marked.
+// Recap tells a room again, if there is room for it, the words before the steps that the picture shows, above the outcome of these.
+// As long as not all of the steps have been, the words are marked.
 func (z *Quiz) Recap(t *draw.Paragraphs, pos int, fits bool) {
 	if !fits {
 		return
@@ -241,7 +241,7 @@ func (z *Quiz) Recap(t *draw.Paragraphs, pos int, fits bool) {
 }
 
 // shownWords are, for a room, the script's words for the steps that the picture shows first at a position: those of the chapter before, where one
-// begins, and those of its own, where a violation has come of them. A room has had them as what comes next. They go when the steps are over,
+// begins, and those of its own, where a violation has come of them. A room has had them before the steps. They go when the steps are over,
 // and never stand where the run is summed up.
 func (z *Quiz) shownWords(pos int) (shown []trace.Note) {
 	if !z.stays || pos == 0 || pos == z.run.Last() {
@@ -260,21 +260,21 @@ func (z *Quiz) shownWords(pos int) (shown []trace.Note) {
 	return shown
 }
 
-// current reports whether the steps behind words at one position are what a room sees at a later one: it is the first stop after the
+// current reports whether the steps behind words at one position are those that a room sees at a later one: it is the first stop after the
 // words or, unless the next words begin there, within a [timeline.Burst] after that.
 func (z *Quiz) current(at, pos int, next bool) bool {
 	first := z.NextTold(at, true)
 	return pos <= first || !next && z.run.When(pos)-z.run.When(first) < timeline.Burst
 }
 
-// done reports whether a room sees at a position what has come of a chapter's words.
+// done reports whether a room sees at a position the outcome of a chapter's words.
 func (z *Quiz) done(n *trace.Note, pos int) bool {
 	at := z.run.Before(n.Seq)
 	return n.Kind == trace.NoteSay && z.stays && at < pos && !z.run.Over(at) && (z.broken(at, pos) || z.run.Over(pos))
 }
 
-// Told are those of them that are told there: not a question, which has been asked before; to a class not what is for the author; and to a
-// room not those of which it sees what has come: see Recap.
+// Told are those of them that are told there: not a question, which has been asked before; to a class not the words for the author; and to a
+// room not those whose outcome it sees: see Recap.
 func (z *Quiz) Told(pos int, class bool) []trace.Note {
 	return slices.DeleteFunc(slices.Clone(z.Said(pos)), func(n trace.Note) bool {
 		return n.Kind == trace.NoteAsk && n.Answer != "" || hidden(&n, class) || z.done(&n, pos)
@@ -331,7 +331,7 @@ func (z *Quiz) answered(q *timeline.Question) bool {
 }
 
 // See tells the quiz that a position is on the screen. A question whose answer has been there before, because the reader jumped past
-// it, is passed. A room has what stood there when it was led up to the question: whoever presents a run has looked through it before.
+// it, is passed. A room has the words that stood there when it was led up to the question: a presenter has looked through the run before.
 func (z *Quiz) See(pos int) {
 	z.seen = max(z.seen, pos)
 	for i := range z.all {
@@ -392,7 +392,7 @@ func (z *Quiz) Answer(pos, choice int) {
 	for q := z.Open(pos); q != nil; q = z.Open(pos) {
 		z.guesses[idOf(q)] = choice
 		if choice != None {
-			if z.Open(pos) != nil { // the next question waits until the reader goes on: a room sees what it has said
+			if z.Open(pos) != nil { // the next question waits until the reader goes on: a room sees its answer
 				z.just[pos] = idOf(q)
 			}
 			return
@@ -427,7 +427,7 @@ func (z *Quiz) Next(pos int) int {
 	}
 	for i := range z.all {
 		q := &z.all[i]
-		if q.Pos > pos && q.Pos < to { // also if it has been answered: who comes by again stops at the same places
+		if q.Pos > pos && q.Pos < to { // also if it has been answered: a reader who comes by again stops at the same places
 			to = q.Pos
 		}
 		if q.Pos <= pos && pos < q.Until && q.Until < to && (q == z.At(pos) || z.answered(q)) {
@@ -448,15 +448,15 @@ func (z *Quiz) turnedAway(pos, before int) int {
 	return before
 }
 
-// probed reports whether the probe shows a room a violation, after the end of the story, and the words that led to that end still stand there: what came of
+// probed reports whether the probe shows a room a violation, after the end of the story, and the words that led to that end still stand there: the outcome of
 // its last steps is to be seen before that.
 func (z *Quiz) probed(end int) bool {
 	told := func(n trace.Note) bool { return n.Kind == trace.NoteSay && !z.run.Past(&n, end) }
 	return z.stays && slices.ContainsFunc(z.run.Said(end), told) && slices.ContainsFunc(z.run.Breaches, func(b timeline.Breach) bool { return b.Pos > end && z.run.Probing(z.run.Event(b.Pos)) })
 }
 
-// epilogue reports whether a failing release or extension comes after all words and the last violation: what there was to see has been seen.
-// An access that the resource refuses is what prevents the harm of a violation.
+// epilogue reports whether a failing release or extension comes after all words and the last violation: everything to see has been seen.
+// An access that the resource refuses is none: the refusal prevents the harm of a violation.
 func (z *Quiz) epilogue(pos int) bool {
 	return len(z.run.Breaches) > 0 && pos > z.run.Told() && z.run.Event(pos).Kind != trace.KindReject
 }
@@ -682,7 +682,7 @@ func list(t *draw.Paragraphs, choices []string, form Form) {
 }
 
 // open says of a question that has been asked before that its answer is still to come, and as long as it takes one, how. A room is
-// reminded of it in a line: on the way to the answer, what happens is to be read.
+// reminded of it in a line: on the way to the answer, the events are to be read.
 func (z *Quiz) open(t *draw.Paragraphs, q *timeline.Question, pos int, by *Teller) {
 	head, choices := "Asked before: ", z.said(q)
 	switch {
@@ -799,8 +799,8 @@ func (z *Quiz) judge(t *draw.Paragraphs, q *timeline.Question, by *Teller) {
 	}
 }
 
-// untold is the answer to a script's question that nobody has answered. Who has come here by another way has never seen it asked: so
-// it is said which is which.
+// untold is the answer to a script's question that nobody has answered. A reader who has come here by another way has never seen it
+// asked: so it is said which is which.
 func (z *Quiz) untold(q *timeline.Question) string {
 	return z.stated(q, "Question passed: ", "Answer: "+rightOf(q))
 }
@@ -811,7 +811,7 @@ func (z *Quiz) truth(q *timeline.Question) string { return z.stated(q, "", right
 // rightOf is the right answer as a sentence.
 func rightOf(q *timeline.Question) string { return trace.Capital(q.Choices[q.Right]) + "." }
 
-// stated is a question, after a word for it, with what is said of its answer. It has the moment that it is about: the answer may be another
+// stated is a question, after a word for it, with the words on its answer. It has the moment that it is about: the answer may be another
 // one at that at which it was asked, or at which it is told.
 func (z *Quiz) stated(q *timeline.Question, question, answer string) string {
 	return question + z.text(q) + " " + answer

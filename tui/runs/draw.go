@@ -296,7 +296,7 @@ func (m *Runs) story(width, rows int) []draw.Line {
 	return append(about, lines...)
 }
 
-// described is a name with what it stands for, in as many lines as that takes.
+// described is a name with its description, in as many lines as they take.
 func described(name, about string, width int) []draw.Line {
 	all := draw.Wrap(name+": "+about, width)
 	lines := []draw.Line{{draw.Text(all[0], draw.Dim)}}

@@ -150,8 +150,8 @@ func (m *Runs) count() (n int) {
 	return n
 }
 
-// kept is what a filter keeps: of scenarios and of locks, those with words in their names; of scenarios, also those
-// with words in what they show.
+// kept is the selection of a filter: of scenarios and of locks, those with words in their names; of scenarios, also
+// those with words in their titles or in Shows.
 type kept struct{ scenarios, locks, shows []term }
 
 // term is a word of a filter, and how names have it.
@@ -162,7 +162,7 @@ type term struct {
 
 // filtered reads the filter. A word is looked for in the names: as the whole name, then as a word of it, between
 // hyphens, then as a part of one; each among the scenarios before the locks, and never in both. One that is in no
-// name is looked for in what the scenarios show.
+// name is looked for in the titles and in Shows of the scenarios.
 func (m *Runs) filtered() (k kept) {
 	for _, word := range strings.Fields(strings.ToLower(m.filter)) {
 		k.take(m.Library, word)
@@ -185,7 +185,7 @@ func (k *kept) take(lib *screen.Library, word string) {
 	k.shows = append(k.shows, term{word, strings.Contains})
 }
 
-// hasWord reports whether a name has a word, or several in a row: what stands between hyphens and dots.
+// hasWord reports whether a name has a word, or several in a row: words stand between hyphens and dots.
 func hasWord(name, word string) bool {
 	hyphens := strings.NewReplacer(".", "-")
 	return strings.Contains("-"+hyphens.Replace(name)+"-", "-"+hyphens.Replace(word)+"-")

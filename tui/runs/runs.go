@@ -138,7 +138,7 @@ func (m *Runs) opens(k tea.KeyMsg) screen.Outcome {
 	return screen.Outcome{}
 }
 
-// enter plays the run at the cursor, or unfolds what is folded there.
+// enter plays the run at the cursor, or unfolds the scenarios that are folded there.
 func (m *Runs) enter() screen.Outcome {
 	scenario, strategy, is := m.selected()
 	switch {
@@ -173,8 +173,8 @@ func (m *Runs) typeFilter(k tea.KeyMsg) {
 	}
 }
 
-// setFilter lists what has the words of a filter. Without one, the cursor is back where it was before, unless the
-// reader has moved it among what was listed.
+// setFilter lists the runs that a filter keeps. Without one, the cursor is back where it was before, unless the
+// reader has moved it in the filtered list.
 func (m *Runs) setFilter(text string) {
 	scenario, strategy, is := m.selected()
 	if !is {
@@ -192,7 +192,7 @@ func (m *Runs) setFilter(text string) {
 		m.show(scenario, strategy)
 	default:
 		m.arrange(scenario, strategy)
-		if text == "" { // it was on what is folded
+		if text == "" { // it was on folded scenarios
 			m.at = m.origin.at
 		}
 	}

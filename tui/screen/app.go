@@ -19,7 +19,7 @@ import (
 // progress, the keys, the theme, and the services that they use. Only the router's goroutine uses it.
 type App struct {
 	Library  *Library
-	Grid     *Grid           // what became of each lock in each scenario
+	Grid     *Grid           // the outcome of each lock in each scenario
 	Progress *progress.Store // in the course, and with predictions
 	Keys     KeyMap
 	Theme    *draw.Theme
@@ -35,7 +35,7 @@ type App struct {
 // services are the means of a screen that tests replace.
 type services struct {
 	Clipboard func(string)                         // hands a text to the terminal's
-	Now       func() time.Time                     // for what takes time outside of any run
+	Now       func() time.Time                     // to measure time outside of any run
 	After     func(time.Duration, tea.Msg) tea.Cmd // sends a message later
 	// NewGuide gives hints on how to reach a goal.
 	NewGuide func(explore.Bounds, trace.Code) (Guide, error)

@@ -150,7 +150,7 @@ func cellOf(t *trace.Trace, st strategies.Strategy) Cell {
 	return Cell{Known: true, Verdict: t.Verdict(), struck: struckBy(t, st)}
 }
 
-// Spared says why the run of another lock under a scenario is no evidence that it withstands what strikes this one: see [Struck.Spared].
+// Spared says why the run of another lock under a scenario is no evidence that it withstands the faults of this one's: see [Struck.Spared].
 func (g *Grid) Spared(scenario, strategy, other int) string {
 	return g.At(scenario, strategy).struck.Spared(g.At(scenario, other).struck)
 }
@@ -171,7 +171,7 @@ func (g *Grid) Replace(scenario int, sc *scenarios.Scenario) {
 	}
 }
 
-// Learn takes in the outcome of a run that a screen has made: what the reader has seen is known.
+// Learn takes in the outcome of a run that a screen has made: an outcome that the reader has seen is known.
 func (g *Grid) Learn(scenario, strategy int, t *trace.Trace) {
 	i := g.Index(scenario, strategy)
 	if at := slices.Index(g.queue, i); at >= 0 { // else it is known, or under way
@@ -227,7 +227,7 @@ func (g *Grid) Badge(scenario, strategy int, glyphs *draw.Glyphs) draw.Span {
 	return s
 }
 
-// BadgeBeside is Badge, beside that of the lock at hand: an ok is marked that is no evidence that the lock withstands what strikes that one.
+// BadgeBeside is Badge, beside that of the lock at hand: an ok is marked that is no evidence that the lock withstands that one's faults.
 func (g *Grid) BadgeBeside(scenario, strategy, other int, glyphs *draw.Glyphs) draw.Span {
 	if f := g.At(scenario, other); f.Known && f.err == nil && len(f.Verdict) == 0 && g.Spared(scenario, strategy, other) != "" {
 		return draw.Text(Untested()[0], draw.Dim)
@@ -314,7 +314,7 @@ func BadgeLegendOf(g *draw.Glyphs, badges []string) draw.Line {
 }
 
 // BadgeLegend explains badges in a row of at most 79 columns. An ok says of one run that nothing broke in it, and
-// recommends no lock: what has one may break in another run. In brackets it is that of a lock that breaks where every lock has to hold.
+// recommends no lock: a lock that has one may break in another run. In brackets it is that of a lock that breaks where every lock has to hold.
 func BadgeLegend(g *draw.Glyphs) (l draw.Line) {
 	for _, s := range []draw.Sign{{g.Granted + "ok", "nothing broke"}, {"(ok)", "but a bad lock"}, {g.Mild + "BD", "a wait"}, {g.Bad + "DG", "broken"}, {g.Wants + g.Wants, "to come"}} {
 		l = append(l, draw.Text(" "+s[0], draw.Plain), draw.Text(" "+s[1]+" ", draw.Dim))

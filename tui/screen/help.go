@@ -146,7 +146,7 @@ func glossary(words []trace.Word, width int) []draw.Line {
 	return left
 }
 
-// columns lists the keys, downwards first. What doesn't fit beside a key goes on below it, in the same column.
+// columns lists the keys, downwards first. A description that doesn't fit beside its key goes on below, in the same column.
 func (h *help) columns(width int) []draw.Line {
 	const least, names, gap = 38, 13, 3 // of a column; between columns, or a text would run on into the next one's key
 	n := max(width/least, 1)

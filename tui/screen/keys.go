@@ -116,7 +116,7 @@ func footer(c *draw.Canvas, r draw.Rectangle, keys []key.Binding) {
 		}
 	}
 	room := r.W - 1 + hintGap - hintsWidth(always)                           // nothing follows the last
-	if len(others) > 0 && len(always) > 1 && hintsWidth(others[:1]) > room { // what the screen is for, rather than its help
+	if len(others) > 0 && len(always) > 1 && hintsWidth(others[:1]) > room { // the screen's first key, rather than that for help
 		room, always = room+hintsWidth(always[:1]), always[1:]
 	}
 	for _, b := range others {

@@ -39,8 +39,8 @@ func (r Remedies) For(shown []timeline.Breach) *Remedy {
 	return nil
 }
 
-// Remedies finds a lock for each failure of a run, by runs that it makes: what the author of a script
-// expects proves nothing, nor does a run in which nobody has the lock, or the script's misfortune doesn't strike it. It takes the first of some, by their names, or else the first of a few others, the
+// Remedies finds a lock for each failure of a run, by runs that it makes: the expectation of a script's
+// author proves nothing, nor does a run in which nobody has the lock, or the script's misfortune doesn't strike it. It takes the first of some, by their names, or else the first of a few others, the
 // simplest first, that shows no failure at all; or else the first that doesn't show this one, and none that the run
 // doesn't have. Where the lock has fencing
 // tokens, those that have them, too, come before those without: their user's resource checks them. It may run
@@ -52,7 +52,7 @@ func (l *Library) Remedies(scenario, strategy int, t *trace.Trace, first []strin
 	if l.Strategies[strategy].Fences {
 		slices.SortStableFunc(fallbacks, func(x, y string) int { return l.unfenced(x) - l.unfenced(y) })
 	}
-	own := l.Strategies[strategy].Nodes > 1 // who has several servers wants to go on without one of them
+	own := l.Strategies[strategy].Nodes > 1 // a reader who has several servers wants to go on without one of them
 	fits := func(i int) bool {
 		several := l.Strategies[i].Nodes > 1
 		return several == own || several && serversFail(t)
@@ -92,8 +92,8 @@ func (l *Library) Remedies(scenario, strategy int, t *trace.Trace, first []strin
 	return found
 }
 
-// remedy says of a lock that doesn't show a failure what else there is to say: that it is bad, or comes later in the lesson,
-// and what it falls to all the same, as the course shows it. What the built-in scenarios expect is what their runs show:
+// remedy describes a lock that doesn't show a failure: whether it is bad, or comes later in the lesson, and the scenario
+// to which it falls all the same, as the course shows it. The built-in scenarios expect the verdicts that their runs have:
 // tests hold the engine to it.
 func (l *Library) remedy(code trace.Code, strategy int, still trace.Verdict, later bool) Remedy {
 	r := Remedy{Code: code, Strategy: strategy, Name: l.Strategies[strategy].Name, Still: still, Later: later}
@@ -109,8 +109,8 @@ func (l *Library) remedy(code trace.Code, strategy int, still trace.Verdict, lat
 }
 
 // taughtFall is a scenario of the course to which a lock falls, if there is one: the first that shows a certain failure, or else
-// the first. Holders who overlap while the resource refuses the late one's token are no such fall: that is what the
-// lock is for, and advice counts it for the lock, too.
+// the first. Holders who overlap while the resource refuses the late one's token are no such fall: the lock
+// is for this case, and advice counts it for the lock, too.
 func (l *Library) taughtFall(strategy int, code trace.Code) (first string) {
 	lock := l.Strategies[strategy]
 	for _, lesson := range l.Lessons {
@@ -175,7 +175,7 @@ func heldUpPastLease(t *trace.Trace) bool {
 }
 
 // serversFail reports whether anything befalls a server in a run. Where nothing does, several servers
-// withstand what one doesn't by accident: redlock takes servers that don't answer for a refusal, and a caller that
+// withstand by accident a run that one doesn't: redlock takes servers that don't answer for a refusal, and a caller that
 // goes ahead after errors doesn't go ahead after that.
 func serversFail(t *trace.Trace) bool {
 	return slices.ContainsFunc(t.Events, func(e trace.Event) bool {
@@ -193,7 +193,7 @@ func (r *Remedy) Stops() bool { return len(r.Still) == 0 }
 // Betters reports whether no failure that the lock still shows is worse than the one that it doesn't.
 func (r *Remedy) Betters() bool { return r.Stops() || r.Code < r.Still[0] }
 
-// Recommended reports whether the lock can be ticked as what would have stopped it: it stops it, and is not bad.
+// Recommended reports whether the lock can be ticked as the remedy: it shows no failure at all, and is not bad.
 func (r *Remedy) Recommended() bool { return r.Stops() && !r.Bad }
 
 // Text says which lock withstands the run, and recommends it for no other; or that it fails, too, and what it doesn't show. Of a

@@ -35,7 +35,7 @@ func NewRouter(app *App, open func(OpenMsg) (Screen, error), screens ...Screen) 
 // Init starts the screen on top. Those below it wait until they are seen.
 func (m *Router) Init() tea.Cmd { return m.start(m.Top()) }
 
-// start has a screen compute what it shows, the first time that it is seen.
+// start has a screen compute its contents, the first time that it is seen.
 func (m *Router) start(s Screen) tea.Cmd {
 	if m.started[s] {
 		return nil
@@ -76,7 +76,7 @@ func (m *Router) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, tea.Batch(cmds...)
 }
 
-// strokes takes apart what bubbletea read in one go: a key that is held down on
+// strokes takes apart the keys that bubbletea read in one go: a key that is held down on
 // a slow line arrives as one message with many characters. Pasted text is not typing.
 func strokes(k tea.KeyMsg) []tea.KeyMsg {
 	switch {

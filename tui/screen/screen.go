@@ -34,7 +34,7 @@ type typist interface{ Typing() bool }
 // starter is a screen that has something to compute when it opens.
 type starter interface{ Start() tea.Cmd }
 
-// scaler is a screen that draws what it can in any window, however small.
+// scaler is a screen that is drawn in any window, however small.
 type scaler interface{ FitsAnyWindow() }
 
 // resumer is a screen that brings itself up to date when the reader comes back to it.

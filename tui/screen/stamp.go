@@ -27,7 +27,7 @@ func StampOf(path string) Stamp {
 	return Stamp{info.ModTime(), info.Size()}
 }
 
-// OutOfDate says why what is shown is not a script's file: in one line, which has room for one mistake, and says how many others
+// OutOfDate says why the version shown is not a script's file: in one line, which has room for one mistake, and says how many others
 // there are.
 func OutOfDate(path string, err error) string {
 	text, _, _ := strings.Cut(err.Error(), "\n")

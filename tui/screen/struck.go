@@ -22,7 +22,7 @@ type Struck struct {
 	refused []string
 	immune  bool                // it has no moment such as a built-in script's misfortune needs
 	extends bool                // its leases can be prolonged
-	faults  map[stroke][]string // what each has hit: servers, or nothing but the client, as often as the script does it
+	faults  map[stroke][]string // the targets of each: servers, or the client alone, as often as the script does it
 }
 
 // stroke is a kind of fault, with the client that it concerns if there is one.
@@ -76,8 +76,8 @@ func (s *Struck) strike(spec fault.Spec, args []string) {
 	}
 }
 
-// Spared says why another lock's run under the same script is no evidence that the lock withstands what has struck this one, in a
-// few words; or nothing, if it is. It may be unknown.
+// Spared says why another lock's run under the same script is no evidence that the lock withstands the faults that have struck this one,
+// in a few words; or nothing, if it is. It may be unknown.
 func (s *Struck) Spared(other *Struck) string {
 	if s == nil || other == nil {
 		return ""
@@ -85,7 +85,7 @@ func (s *Struck) Spared(other *Struck) string {
 	if s.held && !other.held {
 		return "nobody got the lock"
 	}
-	immune := other.immune && (other.extends || !s.extends) // else what it has no moment in is a renewal, and it has none of that
+	immune := other.immune && (other.extends || !s.extends) // else the moment that it lacks is in a renewal, and it renews nothing
 	for _, at := range s.strokes() {
 		if immune && len(other.faults[at]) == 0 || at.client != "" && s.faults[at][0] == "" && slices.Contains(other.refused, at.client) {
 			continue // there was nothing to befall a client that the lock has kept out
@@ -123,7 +123,7 @@ func (s *Struck) stuck() (worst int) {
 }
 
 // spared is Spared for one fault. Several servers are hit in proportion if as large a part of them is, or if too few for a majority are left.
-// What only the other script's servers have met with counts as well: a script may aim at the servers that decide.
+// A fault that only the other script's servers have met with counts as well: a script may aim at the servers that decide.
 func (s *Struck) spared(at stroke, other *Struck) string {
 	here, there := s.faults[at], other.faults[at]
 	if len(there) == 0 || here[0] == "" && len(there) < len(here) {

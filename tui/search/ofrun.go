@@ -11,8 +11,8 @@ import (
 	"lockstep/tui/draw"
 )
 
-// Include raises the bounds by the faults of a run, so that a search which begins at it does not pass over what the
-// reader has just seen. It keeps in words what of the run the search can't have.
+// Include raises the bounds by the faults of a run, so that a search which begins at it does not pass over the run
+// that the reader has just seen. It keeps in words the faults of the run that the search can't have.
 func (m *Search) Include(run *trace.Trace) {
 	m.included, m.lacks = nil, nil
 	schedule, err := sim.ParseSchedule(run.Schedule, scenarios.FindStrategy)

@@ -11,15 +11,15 @@ import (
 	"lockstep/tui/screen"
 )
 
-// Ending is what is told at the end of a run.
+// Ending tells a run's verdict and its reason at the end of the run.
 type Ending struct {
 	Run        *timeline.Timeline
 	Scenario   *scenarios.Scenario
 	Library    *screen.Library
 	Theme      *draw.Theme
 	Free       bool // no scenario steers the run
-	ForClass   bool // what the scenario expects, or that it expects nothing, is for its author alone
-	Rehearsing bool // the author reads what the class will see, and more, which has a mark
+	ForClass   bool // the scenario's expectation, or that it has none, is for its author alone
+	Rehearsing bool // the author reads the texts for the class, and more, which have a mark
 }
 
 // Tell gives the verdict of the run, and the reason: in the scenario's words if it has any

@@ -8,7 +8,7 @@ import (
 	"lockstep/sim/trace"
 )
 
-// PerWord is how long a reader takes for a word of what is told, at the usual speed.
+// PerWord is how long a reader takes for a word that is told, at the usual speed.
 const PerWord = 215 * time.Millisecond
 
 // PerAsked is how long a reader takes for a word of a question, with the time to think.

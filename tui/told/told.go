@@ -7,13 +7,13 @@ import (
 	"lockstep/tui/draw"
 )
 
-// Story is all there is to tell at a position, before anything of it yields to the rows that there
-// are.
+// Story is the whole text at a position, before anything of it yields where there are few
+// rows.
 type Story struct {
 	Lines          []draw.Line
 	Evidence, Hint Part
 	Current        Part                         // the lines of the evidence on the event that the status row has, too, if there is one
-	Scrolls        bool                         // what has no row can be scrolled to: then no evidence goes whose number stands on the ruler
+	Scrolls        bool                         // lines without a row can be scrolled to: then no evidence goes whose number stands on the ruler
 	Width          int                          // of the lines at most
 	RunTogether    bool                         // the choices of a question are no list
 	More           func(n int, all bool) string // says that so many events of the evidence, or all, have no row
@@ -40,7 +40,7 @@ func (s *Story) Least() int {
 func (s *Story) Uncut() int { return s.Least() - (s.Evidence.To - s.Evidence.From) }
 
 // Squeezed leaves out of lines that are more than rows: gaps, and then lines of the evidence,
-// whose numbers stand on the ruler as well; that of the event at the cursor first, which the status row has, but for what can be scrolled to. Of the
+// whose numbers stand on the ruler as well; that of the event at the cursor first, which the status row has; but none that can be scrolled to. Of the
 // others it says how many there are: each event of the evidence takes one line where rows are few. No gap stands within
 // the evidence. It returns the hint's place among those that are left.
 func (s *Story) Squeezed(rows int) ([]draw.Line, Part) {

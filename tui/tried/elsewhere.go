@@ -76,8 +76,8 @@ func outcome(t *trace.Trace, at int) string {
 }
 
 // recovery says how a lock that was blocked came free: its record expired, and a client got it, at once or a lease later,
-// as the probe does. The position is after the expiry, in which the run differs from one that is blocked for ever: who gets the lock later
-// only shows that it is free.
+// as the probe does. The position is after the expiry, in which the run differs from one that is blocked for ever: a client that gets the lock
+// later only shows that it is free.
 func recovery(t *trace.Trace) (text string, pos int) {
 	tl, expired, refused := timeline.New(t), time.Duration(0), map[int]bool{}
 	for i := range t.Events {

@@ -10,7 +10,7 @@ import (
 	"lockstep/sim/trace"
 )
 
-// Grain says how much of what a client does is one move: as much as can't be told apart from the same steps with others'
+// Grain says how many steps of a client are one move: as many as can't be told apart from the same steps with others'
 // between them. The zero value holds everywhere.
 type Grain struct {
 	ClocksAreLocal bool // a reading of a clock comes to the same until its client goes on

@@ -30,7 +30,7 @@ func Text(cfg sim.Config, moves []sim.Move) string {
 	return text
 }
 
-// Label is what schedules of games say instead of a scenario: there is no script.
+// Label stands in schedules of games for a scenario: there is no script.
 const Label = "sandbox"
 
 // Setup is the setup of schedules, as text.

@@ -1,5 +1,5 @@
 // Package tried has the moves that a reader tries in a game: their tree, in which nothing is lost, the
-// text in which it is kept, how many moves a schedule is to a reader, and what the same moves come to under another lock.
+// text in which it is kept, how many moves a schedule is to a reader, and the outcome of the same moves under another lock.
 package tried
 
 import (

@@ -35,7 +35,7 @@ func Only(names ...string) *screen.Library {
 	return lib
 }
 
-// Shelf is a library whose runs are given. What stands on it does not change
+// Shelf is a library whose runs are given. Its contents do not change
 // with the catalogue, so the goldens don't either.
 func Shelf(run func(scenario, strategy string) (*trace.Trace, error)) *screen.Library {
 	lib := &screen.Library{
@@ -137,7 +137,7 @@ func LocksOnly() *screen.Library {
 	return lib
 }
 
-// RealApp is what screens share, with the real search and the real hints.
+// RealApp is the app that screens share, with the real search and the real hints.
 func RealApp(lib *screen.Library, th *draw.Theme) *screen.App {
 	return screen.NewApp(lib, &progress.Store{}, th, 1, Formats())
 }

@@ -217,8 +217,8 @@ func Crowd(clients, nodes, events int) *trace.Trace {
 	return &s.Trace
 }
 
-// WideTrace has names and words of two columns a character, and what may not
-// reach a terminal.
+// WideTrace has names and words of two columns a character, and control characters,
+// which may not reach a terminal.
 func WideTrace() *trace.Trace {
 	t := PauseTrace()
 	t.Clients = []string{"顧客一", "客二二二二", "probe"}

@@ -21,12 +21,12 @@ const (
 	State
 )
 
-// String is what a view shows: the name that it has beside its key, wherever that is named.
+// String is the name of a view, which says what the view shows: it stands beside the view's key, wherever that is named.
 func (v View) String() string {
 	return [...]string{"timeline", "who held it when", "who sends to whom", "trace", "state"}[v]
 }
 
-// Ahead is a view as what its key leads to, by what it shows: only a name that says less by itself has before it that it is a view. Before
+// Ahead names a view that a key leads to, by the contents of the view: only a name that says less by itself has "view" before it. Before
 // the end of a run the holders are those so far.
 func (v View) Ahead(ended bool) string {
 	switch {
@@ -38,8 +38,8 @@ func (v View) Ahead(ended bool) string {
 	return "who held it so far"
 }
 
-// Next is the view that follows, in one order everywhere: first that of the holders, also before anybody has had the lock, as who held it
-// when is what a run is watched for. The state is none where it has a pane beside the others.
+// Next is the view that follows, in one order everywhere: first that of the holders, also before anybody has had the lock, as a run is
+// watched to see who held it when. The state is none where it has a pane beside the others.
 func (v View) Next(beside bool) View {
 	next := (v + 1) % (State + 1)
 	if beside && next == State {
@@ -48,7 +48,7 @@ func (v View) Next(beside bool) View {
 	return next
 }
 
-// Footer is what a footer has to say of the views of a run.
+// Footer is the state of a run's views, for a footer.
 type Footer struct {
 	Keys        *screen.KeyMap
 	Shown, Next View
@@ -60,7 +60,7 @@ type Footer struct {
 	Playing     bool // the run plays by itself
 }
 
-// View is the key for the view, by what it leads to.
+// View is the key for the view, described by the view that it leads to.
 func (f *Footer) View() key.Binding {
 	to := f.Next
 	if f.Source {
