@@ -41,7 +41,7 @@ func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) error {
 	if letters := e.GetSpecifiedShortnames(); letters != "" {
 		return fmt.Errorf("unknown flag \"-%s\"", e.GetSpecifiedName())
 	}
-	for _, name := range codeFlags { // before what is spelt alike
+	for _, name := range codeFlags { // before flags of similar spelling
 		if slices.Contains(codeFlags, e.GetSpecifiedName()) && cmd.Flags().Lookup(name) != nil {
 			return fmt.Errorf("unknown flag %q; did you mean %q?", "--"+e.GetSpecifiedName(), "--"+name)
 		}

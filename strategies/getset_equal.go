@@ -13,7 +13,7 @@ import (
 //
 //	acquire   SETNX key now+ttl
 //	          if refused: GET key; if that is < now: GETSET key now+ttl;
-//	          won if GETSET's answer is what GET read
+//	          won if GETSET's answer is the stamp that GET read
 //	release   DEL key
 //
 // Source: the Chinese article, 浅谈 Redis 分布式锁实现, its wrong lock 2.
@@ -76,7 +76,7 @@ func (l *GetSetEqual) try(ctx context.Context) (*Lease, error) {
 	return lease, nil
 }
 
-// Release deletes the key, whoever's it is.
+// Release deletes the key, no matter whose it is.
 func (l *GetSetEqual) Release(ctx context.Context, _ *Lease) error {
 	return l.rdb.Del(ctx, l.key).Err()
 }

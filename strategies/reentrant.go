@@ -32,7 +32,7 @@ type Reentrant struct {
 }
 
 // countIn counts its owner in, unless another has the lock, and returns how often
-// it is inside now; 0 is refused. Redisson's returns what is left of the TTL
+// it is inside now; 0 is refused. Redisson's returns the rest of the TTL
 // instead, to wait for.
 var countIn = redis.NewScript(`
 if redis.call("EXISTS", KEYS[1]) == 1 and redis.call("HEXISTS", KEYS[1], ARGV[1]) == 0 then

@@ -1,5 +1,5 @@
 // Package store keeps the results of jobs and the last report of each campaign in a bucket: a
-// folder, or what a driver that is linked in makes of a URL.
+// folder, or the place behind a URL, through a driver that is linked in.
 package store
 
 import (
