@@ -280,8 +280,8 @@ func orNothing(list []string) string {
 	return strings.Join(list, ", or ")
 }
 
-// printLike prints which lock of the catalogue this one is like, and the scenarios that that one
-// falls to: the runs are computed now.
+// printLike prints which lock of the catalogue this one is like, and the scenarios under which
+// that lock fails: the runs are computed now.
 func printLike(w io.Writer, l *audit.Lock) {
 	if len(l.Like) == 0 {
 		fmt.Fprint(w, "  like no lock of the catalogue\n")

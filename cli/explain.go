@@ -144,7 +144,7 @@ func explainClaim(n int) string {
 	return b.String()
 }
 
-// explainClaims are the claims that a name asks for: one by its number with all there is to it, or a list of
+// explainClaims are the claims that a name asks for: one by its number in full, or a list of
 // all.
 func explainClaims(name string) (texts []string, err error) {
 	lower := strings.ToLower(name)
@@ -474,7 +474,7 @@ func toldOnPage(p *failures.Page) string {
 	return fmt.Sprintf("%s  (%s)\n\n%s\n%s", p.Title, strings.Join(p.Shows, ", "), unlabelled(p.Intro), wrap("Remedy:", 2, p.Remedy))
 }
 
-// wholePage says which commands show the outcome of its scenarios under each lock, and the whole page.
+// wholePage says which commands show the outcome of a page's first scenario under each lock, and the whole page.
 func wholePage(p *failures.Page) string {
 	return wrap("What each lock does there:", 2, fmt.Sprintf("lockstep explain %s; a run of it with its trace: lockstep run LOCK %[1]s --plain", p.Scenarios[0])) +
 		fmt.Sprintf("The whole page: lockstep explain %s --page\n", p.Name)

@@ -34,7 +34,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
 }
 
-// codeFlags are the names under which commands take codes: who has learnt one of them tries it elsewhere.
+// codeFlags are the names under which commands take codes: a user who has learnt one of them tries it elsewhere.
 var codeFlags = []string{"codes", "goal", "fail-on"}
 
 func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) error {

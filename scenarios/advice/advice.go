@@ -37,7 +37,7 @@ type Answer struct {
 	damage    string                         // the harm of a stale write for those who give this answer; may be empty
 	remedy    string                         // how to get there, where no lock is enough with the other answer; may be empty
 	limits    string                         // the conditions of the remedy, in sentences
-	cure      string                         // of a remedy that changes nothing else: a few words, behind the name of the lock that is enough with it
+	cure      string                         // for a remedy that changes nothing else: a few words, to follow the name of the lock
 }
 
 // acceptance is a set of codes that are no failure in some scenarios, although the answers forbid them elsewhere: there no lock could

@@ -221,7 +221,7 @@ func (a *Advice) Kind(r *Run) Kind {
 var changes = []string{"stampede-slow", "stampede-fallthrough", "commit-after-release"}
 
 // covers reports whether a run shows nothing that does harm any more with the lock's cure. By the answers that are
-// given then no second effect does: it only counts whether somebody gets the lock.
+// given then no second effect does: it matters only whether somebody gets the lock.
 func (a *Advice) covers(r *Run) bool {
 	if a.Cured() == "" {
 		return false

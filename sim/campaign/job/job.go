@@ -2,7 +2,7 @@
 // schedules of it; and carries it out.
 //
 // A job is named by the digest of all that decides its outcome: the code of the lock, the bounds
-// or the seeds, and the engine. So equal names have equal outcomes, whoever carries them out and
+// or the seeds, and the engine. So equal names have equal outcomes, no matter who carries them out and
 // however often, and an outcome that is known needn't be computed again. A job has no code and no
 // command in it: it names a lock, and a worker that has no such lock lacks it.
 package job
