@@ -76,7 +76,7 @@ func (l *GetSetEqual) try(ctx context.Context) (*Lease, error) {
 	return lease, nil
 }
 
-// Release deletes the key, no matter whose it is.
+// Release deletes the key, whoever's it is.
 func (l *GetSetEqual) Release(ctx context.Context, _ *Lease) error {
 	return l.rdb.Del(ctx, l.key).Err()
 }

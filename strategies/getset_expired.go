@@ -79,7 +79,7 @@ func (l *GetSetExpired) expired(reply *redis.StringCmd) error {
 	return nil
 }
 
-// Release deletes the key, no matter whose it is, unless its remaining time rounds to
+// Release deletes the key, whoever's it is, unless its remaining time rounds to
 // no seconds at all.
 func (l *GetSetExpired) Release(ctx context.Context, _ *Lease) error {
 	ttl, err := l.rdb.TTL(ctx, l.key).Result()

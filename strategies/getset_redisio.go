@@ -72,7 +72,7 @@ func (l *GetSetRedisIO) expired(reply *redis.StringCmd) error {
 	return nil
 }
 
-// Release deletes the key, no matter whose it is, unless the lease is over.
+// Release deletes the key, whoever's it is, unless the lease is over.
 func (l *GetSetRedisIO) Release(ctx context.Context, lease *Lease) error {
 	stamp, err := strconv.ParseInt(lease.Token, 10, 64)
 	if err != nil {

@@ -56,7 +56,7 @@ func (l *IncrExpire) try(ctx context.Context) (*Lease, error) {
 	return &Lease{Token: "1"}, nil
 }
 
-// Release deletes the key, no matter whose it is.
+// Release deletes the key, whoever's it is.
 func (l *IncrExpire) Release(ctx context.Context, _ *Lease) error {
 	return l.rdb.Del(ctx, l.key).Err()
 }

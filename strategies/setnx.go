@@ -47,7 +47,7 @@ func (l *SetNX) try(ctx context.Context) (*Lease, error) {
 	return &Lease{Token: strconv.FormatInt(stamp, 10)}, nil
 }
 
-// Release deletes the key, no matter whose it is.
+// Release deletes the key, whoever's it is.
 func (l *SetNX) Release(ctx context.Context, _ *Lease) error {
 	return l.rdb.Del(ctx, l.key).Err()
 }

@@ -53,7 +53,7 @@ func (l *SetNXExpire) try(ctx context.Context) (*Lease, error) {
 	return &Lease{Token: token}, nil
 }
 
-// Release deletes the key, no matter whose it is.
+// Release deletes the key, whoever's it is.
 func (l *SetNXExpire) Release(ctx context.Context, _ *Lease) error {
 	return l.rdb.Del(ctx, l.key).Err()
 }

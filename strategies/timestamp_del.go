@@ -64,7 +64,7 @@ func (l *TimestampDel) try(ctx context.Context) (*Lease, error) {
 	}
 }
 
-// Release deletes the key, no matter whose it is.
+// Release deletes the key, whoever's it is.
 func (l *TimestampDel) Release(ctx context.Context, _ *Lease) error {
 	return l.rdb.Del(ctx, l.key).Err()
 }

@@ -69,7 +69,7 @@ func (l *TimestampOverwritten) try(ctx context.Context, value *string) (*Lease, 
 	}
 }
 
-// Release deletes the key, no matter whose it is.
+// Release deletes the key, whoever's it is.
 func (l *TimestampOverwritten) Release(ctx context.Context, _ *Lease) error {
 	return l.rdb.Del(ctx, l.key).Err()
 }

@@ -257,7 +257,7 @@ type outcome struct {
 	questions []timeline.Question // that the script asks
 }
 
-// came is the outcome of a run under a label, after others that have settled questions, with notes for its author, gaps for an audience included.
+// came is the outcome of a run under a label, after others that have settled questions, with notes for its author, also on gaps for an audience.
 func came(s *scenarios.Scenario, st strategies.Strategy, label string, settled []timeline.Question) (outcome, error) {
 	t, err := s.Run(st, 1)
 	if err != nil {
