@@ -1,4 +1,4 @@
-// Package module makes up a Go module for a lock of somebody's own, with a go.mod that requires this one.
+// Package module makes up a Go module for a lock of somebody's own, with what it requires of this one.
 package module
 
 import (

@@ -1,5 +1,5 @@
 // Package report makes the report of a campaign: the answers by lock and by code, the bounds
-// within which they hold, the least schedules, and the changes since the last report; as
+// within which they hold, the least schedules, and what has changed since the last report; as
 // text, JSON, JUnit's XML and HTML.
 package report
 

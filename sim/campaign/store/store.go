@@ -1,5 +1,5 @@
 // Package store keeps the results of jobs and the last report of each campaign in a bucket: a
-// folder, or the place behind a URL, through a driver that is linked in.
+// folder, or what a driver that is linked in makes of a URL.
 package store
 
 import (
