@@ -216,7 +216,7 @@ func writeRun(b *strings.Builder, r *advice.Run) {
 	b.WriteString(wrap(fmt.Sprintf("%-*s", column, label), column+1, why))
 }
 
-// writeOthers names the locks that were not recommended, by what rules them out.
+// writeOthers names the locks that were not recommended, by the code and the scenario that rule them out.
 func writeOthers(b *strings.Builder, others []advice.Rejected) {
 	if len(others) == 0 {
 		return

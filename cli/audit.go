@@ -144,8 +144,8 @@ func (x *auditing) address() string {
 	return "the server"
 }
 
-// monitor returns what a server does for some time, as MONITOR prints it. It fails with an error
-// that has no password in it. go-redis can't be asked: its Monitor loses what arrives at once.
+// monitor returns a server's commands during some time, as MONITOR prints them. It fails with an error
+// that has no password in it. go-redis can't be asked: its Monitor loses lines that arrive at once.
 func monitor(ctx context.Context, url string, during time.Duration) (string, error) {
 	o, err := goredis.ParseURL(url)
 	if err != nil {
@@ -211,7 +211,7 @@ func dialRedis(ctx context.Context, o *goredis.Options) (net.Conn, error) {
 	return tls.Client(conn, o.TLSConfig), nil
 }
 
-// print prints a report, and fails if it has what --fail-on names.
+// print prints a report, and fails if it has a finding of a kind that --fail-on names.
 func (x *auditing) print(w io.Writer, r *audit.Report) error {
 	if x.asJSON {
 		if err := writeJSON(w, r); err != nil {
@@ -280,8 +280,8 @@ func orNothing(list []string) string {
 	return strings.Join(list, ", or ")
 }
 
-// printLike prints which lock of the catalogue this one is like, and what that falls to: the runs
-// are computed now.
+// printLike prints which lock of the catalogue this one is like, and the scenarios under which
+// that lock fails: the runs are computed now.
 func printLike(w io.Writer, l *audit.Lock) {
 	if len(l.Like) == 0 {
 		fmt.Fprint(w, "  like no lock of the catalogue\n")
@@ -300,7 +300,7 @@ type fall struct {
 	own      int // how many of the failures are the lock's own: the sound lock has none of them
 }
 
-// sound is the lock with which others are compared: what it falls to, any lock with a lease does.
+// sound is the lock with which others are compared: any lock with a lease has its failures, too.
 const sound = "setpx-lua"
 
 // falls are the scenarios under which a lock fails, those first that show its own flaws.

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newCampaign says where campaigns are: what they link takes longer to compile than all the rest.
+// newCampaign says where campaigns are: the packages that they link take longer to compile than all the rest.
 func newCampaign() *cobra.Command {
 	return &cobra.Command{
 		Use:   "campaign",

@@ -52,7 +52,7 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writ
 	return statusOf(root.ExecuteContext(ctx), errs)
 }
 
-// catchBroken tells whoever is writing a scenario or a lesson what is wrong with it, without a stack.
+// catchBroken tells the author of a scenario or a lesson what is wrong with it, without a stack.
 func catchBroken(status *int, errs io.Writer) {
 	switch broken := recover().(type) {
 	case nil:
@@ -208,7 +208,7 @@ func terminal(stream any) bool {
 	return is && (isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()))
 }
 
-// parseCodes reads a list such as "DG,FR". What is no code could be one of those that the flag is for.
+// parseCodes reads a list such as "DG,FR". Its error for a word that is no code suggests the codes that the flag is for.
 func parseCodes(flag, list string, sensible trace.Verdict) (trace.Verdict, error) {
 	var codes trace.Verdict
 	for _, word := range words(list) {

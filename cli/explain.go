@@ -144,7 +144,7 @@ func explainClaim(n int) string {
 	return b.String()
 }
 
-// explainClaims are the claims that a name asks for: one by its number with all there is to it, or a list of
+// explainClaims are the claims that a name asks for: one by its number in full, or a list of
 // all.
 func explainClaims(name string) (texts []string, err error) {
 	lower := strings.ToLower(name)
@@ -260,7 +260,7 @@ func explain(name string) (string, error) {
 		}
 		texts = append(texts, text)
 	}
-	if w, is := trace.Lookup(name); is { // what it means comes before how it fails
+	if w, is := trace.Lookup(name); is { // a word's meaning comes before its failures
 		texts = append(texts, explainWord(w))
 	}
 	if st, err := scenarios.FindStrategy(name); err == nil {
@@ -469,12 +469,12 @@ func explainPage(p failures.Page) string {
 	return toldOnPage(&p) + "\n" + wrap("Scenarios:", 2, strings.Join(p.Scenarios, ", ")) + wholePage(&p)
 }
 
-// toldOnPage is what a page says first, and its remedy.
+// toldOnPage is a page's title, codes, introduction and remedy.
 func toldOnPage(p *failures.Page) string {
 	return fmt.Sprintf("%s  (%s)\n\n%s\n%s", p.Title, strings.Join(p.Shows, ", "), unlabelled(p.Intro), wrap("Remedy:", 2, p.Remedy))
 }
 
-// wholePage says where the rest of a page is, and what comes of its scenarios under each lock.
+// wholePage says which commands show the outcome of a page's first scenario under each lock, and the whole page.
 func wholePage(p *failures.Page) string {
 	return wrap("What each lock does there:", 2, fmt.Sprintf("lockstep explain %s; a run of it with its trace: lockstep run LOCK %[1]s --plain", p.Scenarios[0])) +
 		fmt.Sprintf("The whole page: lockstep explain %s --page\n", p.Name)

@@ -175,7 +175,7 @@ func (x *exploration) run(cmd *cobra.Command, strategy string) error {
 	return x.status(r, interrupted())
 }
 
-// collectSeldom has garbage collected when the heap is five times what is alive, and not twice: nearly all that a search makes stays. It does so
+// collectSeldom has garbage collected when the heap is five times its live part, and not twice: nearly all that a search makes stays. It does so
 // as long as look sees the states take a small part of the memory that there is. GOGC in the environment has its way.
 func collectSeldom(memory int64) (look func(explore.Progress), usual func()) {
 	if os.Getenv("GOGC") != "" {

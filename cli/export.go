@@ -110,7 +110,7 @@ func formatsHelp() string {
 	return b.String()
 }
 
-// exporting is what the flags of export ask for.
+// exporting holds the values of export's flags.
 type exporting struct {
 	format, file, compare, course, playlist string
 	seed                                    uint64
@@ -226,7 +226,7 @@ func (e *exporting) run(out, errs io.Writer, args []string) error {
 	return nil
 }
 
-// sayUnmet says of a run that its verdict is not what the author of its script expects.
+// sayUnmet says of a run that its verdict is not the one that the author of its script expects.
 func sayUnmet(errs io.Writer, t *trace.Trace) {
 	if text, met := t.Expectation(); !met {
 		fmt.Fprintf(errs, "%s under %s: %s\n", t.Strategy, t.Scenario, text) //nolint:errcheck // the document is what counts

@@ -30,7 +30,7 @@ func widthOf(stream any) int {
 	return max(w, leastWidth)
 }
 
-// pageOf is the width of the page for words: of a terminal its own, and of a file or a pipe that which its reader is
+// pageOf is the width of the page for words: of a terminal its own, and of a file or a pipe the one that its reader is
 // likely to have. It is 0 for a stream inside the program, whose reader sets them itself.
 func pageOf(stream any) int {
 	if w := widthOf(stream); w > 0 {
@@ -56,7 +56,7 @@ func fitPage(out any) {
 // too long for the page are broken between words.
 func prose(w io.Writer) io.Writer { return fitting{w, pageOf(w)} }
 
-// unbroken is a stream for traces and errors: as prose, but what isn't read on a terminal has its lines whole, because
+// unbroken is a stream for traces and errors: as prose, but off a terminal its lines stay whole, because
 // another program may read them.
 func unbroken(w io.Writer) io.Writer { return fitting{w, widthOf(w)} }
 
@@ -106,7 +106,7 @@ func (f fitting) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// fitLine breaks a line between words. What goes on stands below the text of the last column, if the line has
+// fitLine breaks a line between words. The rest of it stands below the text of the last column, if the line has
 // columns and they leave half of the width to it, and else a little further in than the line. A word that
 // is longer than a line stays whole: it is a schedule or a path, which is there to be copied.
 func fitLine(s string, width int) string {

@@ -34,14 +34,14 @@ func flagError(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
 }
 
-// codeFlags are the names under which commands take codes: who has learnt one of them tries it elsewhere.
+// codeFlags are the names under which commands take codes: a user who has learnt one of them tries it elsewhere.
 var codeFlags = []string{"codes", "goal", "fail-on"}
 
 func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) error {
 	if letters := e.GetSpecifiedShortnames(); letters != "" {
 		return fmt.Errorf("unknown flag \"-%s\"", e.GetSpecifiedName())
 	}
-	for _, name := range codeFlags { // before what is spelt alike
+	for _, name := range codeFlags { // before flags of similar spelling
 		if slices.Contains(codeFlags, e.GetSpecifiedName()) && cmd.Flags().Lookup(name) != nil {
 			return fmt.Errorf("unknown flag %q; did you mean %q?", "--"+e.GetSpecifiedName(), "--"+name)
 		}

@@ -142,7 +142,7 @@ func textColumns(cells []scenarios.Cell) []textColumn {
 }
 
 // callers lists the cells whose callers do more than acquire, work, and release: grouped
-// by what they do, with the strategies and scenarios.
+// by their behaviour, with the strategies and scenarios.
 func callers(cells []scenarios.Cell) string {
 	type group struct{ way, under string }
 	var groups []group

@@ -75,7 +75,7 @@ and then where this program was built; --lockstep says where else they are.`,
 	return cmd
 }
 
-// notLocks are names that nobody gives to a lock: who does so wants a scenario.
+// notLocks are names that nobody gives to a lock: a user who does so wants a scenario.
 var notLocks = []string{"scenario", "scenarios", "script", "scripts", "yaml", "test", "lesson", "file"}
 
 // notFolders are how the names of files end that nobody gives to a folder.

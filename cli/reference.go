@@ -36,7 +36,7 @@ func scriptWords() (names []string) {
 	return slices.Compact(names)
 }
 
-// explainScript is what the reference of scripts has about a name, or nothing.
+// explainScript is the text of the reference of scripts on a name, or nothing.
 func explainScript(name string) string {
 	var b strings.Builder
 	if list, is := references[name]; is {
@@ -68,7 +68,7 @@ func explainTable(t docs.Table) string {
 	return b.String()
 }
 
-// ofPage matches what makes sense on the page of scripts alone.
+// ofPage replaces words that make sense on the page of scripts alone.
 var ofPage = strings.NewReplacer("see below", "see docs/scenarios.md")
 
 // link matches a link of the page's.
@@ -82,7 +82,7 @@ func meaning(r docs.Row) string {
 	return fmt.Sprintf("%s (default: %s)", text, r.Default)
 }
 
-// explainKey is a step, a setting or a position: first an example from the first built-in script that has it, to copy, then what it means.
+// explainKey is a step, a setting or a position: first an example from the first built-in script that has it, to copy, then its meaning.
 func explainKey(key string) string {
 	var b strings.Builder
 	for table := range docs.Tables {

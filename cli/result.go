@@ -12,8 +12,8 @@ import (
 	"lockstep/sim/timeline"
 )
 
-// writeResult prints the findings of a search: first the answers and the least schedules, then what
-// was searched and what it came to. On a terminal, off which its first rows may have gone, the answer is the last row, too.
+// writeResult prints the findings of a search: first the answers and the least schedules, then its
+// bounds and its effort. On a terminal, off which its first rows may have gone, the answer is the last row, too.
 func writeResult(out io.Writer, r *explore.Result) error {
 	text, err := resultText(r, terminal(out))
 	if err == nil {
@@ -65,8 +65,8 @@ func findings(p printer, r *explore.Result) {
 	}
 }
 
-// assumptions lists those of the lock's claims that state of schedules without bounds what the
-// search has found within them. A claim that is about a code which the search did not look for, or has
+// assumptions lists those of the lock's claims that extend an answer of the search to schedules
+// without bounds. A claim that is about a code which the search did not look for, or has
 // seen violated, is left out.
 func assumptions(p printer, r *explore.Result) {
 	said := map[int]bool{}

@@ -91,7 +91,7 @@ func atMost(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// runsOf runs what the arguments name: nothing is the whole matrix.
+// runsOf makes the runs that the arguments name: no argument is the whole matrix.
 func runsOf(args []string) (runs []verify.Run, err error) {
 	var traces []*trace.Trace
 	switch len(args) {

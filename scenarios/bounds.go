@@ -30,7 +30,7 @@ func SetCaller(b *explore.Bounds, name string) error {
 	return nil
 }
 
-// SetResource sets what the resource of a search does with fencing tokens: plain, fenced or
+// SetResource sets how the resource of a search treats fencing tokens: plain, fenced or
 // fenced-writes. It fails if the lock has none for it to check.
 func SetResource(b *explore.Bounds, name string) error {
 	r, err := sim.ParseResource(name)

@@ -98,7 +98,7 @@ func (v value) strategy() (string, error) {
 	return name, nil
 }
 
-// aVerdict is what a verdict needs.
+// aVerdict names the values of a verdict.
 const aVerdict = "ok, or a list of codes"
 
 // verdict is ok, a code, or a list of codes; needs says which of them go here.

@@ -21,8 +21,8 @@ type Level struct {
 	Clients    int               // 0 is two
 	Withstands string            // the lock that no schedule within the same bounds breaks so
 	Moves      int               // of the least way to the goal, as a reader counts them
-	Task       string            // what to bring about
-	Moral      string            // what a win has shown
+	Task       string            // the goal, in words
+	Moral      string            // the lesson of a win
 }
 
 // Name names the level in links and in the reader's progress.

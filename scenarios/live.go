@@ -11,13 +11,13 @@ import (
 	"lockstep/sim/trace"
 )
 
-// FromLive writes what programs did to served nodes as a scenario: who got the lock, lost it and gave
+// FromLive writes a session of programs on served nodes as a scenario: who got the lock, lost it and gave
 // it back, with the faults and the times between. The programs' own code isn't in it, so it
 // runs under any lock of the catalogue, and says how that would have fared: each holder works
 // until it gives the lock back. It has no expectations.
 //
-// It fails if a scenario can't have that many clients, or if nobody got the lock. What else
-// it must leave out is listed in the file's first lines.
+// It fails if a scenario can't have that many clients, or if nobody got the lock. The
+// file's first lines list everything else that it must leave out.
 func FromLive(t *trace.Trace) ([]byte, error) {
 	l := liveSaver{t: t, names: liveNames(t.Clients), cycles: make([]int, len(t.Clients)), refused: make([]int, len(t.Clients)), left: map[string]int{}}
 	for i := range t.Events {
@@ -47,10 +47,10 @@ type liveSaver struct {
 	script  strings.Builder
 	at      time.Duration // up to which the steps have let time pass
 	ttl     time.Duration
-	cycles  []int          // by client: how often it asks for the lock, of what is written
+	cycles  []int          // by client: how often it asks for the lock in the script
 	refused []int          // by client
 	kept    bool           // a node came back with a record
-	left    map[string]int // what isn't written, with its number
+	left    map[string]int // events that aren't written: how many, by kind
 }
 
 // liveNames gives each client a name that a scenario can have: programs may call a connection
@@ -139,7 +139,7 @@ func (l *liveSaver) loses(e *trace.Event) {
 	l.step(e, "drop: {reply: %s}", name)
 }
 
-// fault writes what befell a node.
+// fault writes a fault of a node.
 func (l *liveSaver) fault(e *trace.Event) {
 	node := l.t.Nodes[e.Node]
 	switch e.Kind {

@@ -378,7 +378,7 @@ func (l *loader) step(at value) (action, error) {
 	return stepKeys[h.key](l, h.value, more)
 }
 
-// lasting are steps whose effect lasts, with what ends it: their authors are tempted to give them a
+// lasting are steps whose effect lasts, with the step that ends it: their authors are tempted to give them a
 // duration.
 var lasting = map[string]string{
 	"pause": "the client is resumed, or run by name",

@@ -36,7 +36,7 @@ const (
 
 var lineWords = []string{lessonWord, titleWord, sayWord}
 
-// PlaylistOf is what is presented under one or two words: a playlist's file; a scenario, by its name or its file, under the lock before it; or that
+// PlaylistOf is the playlist of one or two words: a playlist's file; a scenario, by its name or its file, under the lock before it; or that
 // alone, as a playlist of one run, under the first lock that it expects to break something, or else the first of which it expects anything.
 func PlaylistOf(words ...string) (Playlist, error) {
 	if len(words) == 2 {
@@ -54,7 +54,7 @@ func PlaylistOf(words ...string) (Playlist, error) {
 	first := ""
 	for _, lock := range StrategyNames() {
 		switch e, of := s.expected(lock); {
-		case of != lock: // it expects nothing of it, or what it does of one like it
+		case of != lock: // it expects nothing of it, or the same as of one like it
 		case len(e.verdict) > 0:
 			return PlaylistOf(lock, path)
 		case first == "":
@@ -71,7 +71,7 @@ func PlaylistOf(words ...string) (Playlist, error) {
 // file of the user's own, found from the playlist's folder; or "lesson" with a lesson of the course, by
 // number or name, and one of its steps, or none for all of them. A line that begins with "title" has the
 // playlist's title, without which it has none; the text of one that begins with "say" is the
-// opening of the next run. What follows a # is a comment. Errors name the file and the line.
+// opening of the next run. The text after a # is a comment. Errors name the file and the line.
 func LoadPlaylist(path string) (Playlist, error) {
 	data, err := text.Read(path, maxFile)
 	if err != nil {
@@ -116,7 +116,7 @@ type playlistReader struct {
 	wrongs map[string]*located // by their words
 }
 
-// refuse notes a mistake of a line. What is wrong with a script is mended there, in one place, though several lines name it.
+// refuse notes a mistake of a line. A mistake in a script is mended there, in one place, though several lines name it.
 func (r *playlistReader) refuse(line int, err error) {
 	if before := r.wrongs[err.Error()]; before != nil && lineOf(err) > 0 {
 		before.also += fmt.Sprintf(", %d", line)
@@ -240,7 +240,7 @@ func lessonShowings(words []string) (all []Showing, err error) {
 }
 
 // Showing is a step of the lesson, counted from 0, in a playlist: the lesson's words stand before
-// its first step, and behind each step that which it has shown. The lock and the scenario are those of the step.
+// its first step, and behind each step the text on its run. The lock and the scenario are those of the step.
 func (l *Lesson) Showing(step int, st strategies.Strategy, sc *Scenario) Showing {
 	show := Showing{Strategy: st, Scenario: sc, Closing: l.Steps[step].Text}
 	if step == 0 {

@@ -42,8 +42,8 @@ var places = map[string]side{"acquire": atAcquire, "granted": atGranted, "work":
 
 var phases = map[string]trace.Phase{"acquire": trace.PhaseAcquire, "work": trace.PhaseWork, "release": trace.PhaseRelease, "extend": trace.PhaseExtend}
 
-// meant are what an author writes who takes the accesses of the work for phases, or leaves out the last word, with the
-// positions that there are.
+// meant are the words of an author who takes the accesses of the work for phases, or leaves out the last word, with the
+// positions that they stand for.
 var meant = map[string]string{
 	"write": "before work last", "before write": "before work last", "after write": "after work last", "before read": "work", "after read": "read",
 	"before acquire": "before acquire first", "after acquire": "granted", "before release": "release", "after release": "done",

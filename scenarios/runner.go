@@ -251,7 +251,7 @@ func (r *runner) script() error {
 	return nil
 }
 
-// mended has with a run's error what to write in the script's setup against it, if that is known.
+// mended adds to a run's error the setting in the script's setup that prevents it, if one is known.
 func mended(err error) error {
 	if e := (*sim.Endless)(nil); errors.As(err, &e) && len(e.Asking) > 0 {
 		return fmt.Errorf("%w; `retry: {tries: 1}` in its setup lets each client ask once", err)
@@ -285,7 +285,7 @@ func (r *runner) leaveOut(rest []step) {
 // built-in script are no authors, and its words allow for locks that do without the step: it says nothing.
 func (r *runner) missed(format string, args ...any) { r.aside("", format, args...) }
 
-// unmade notes that a fault was not made under this strategy: whoever is shown the run, and not its author alone, would take it for a run
+// unmade notes that a fault was not made under this strategy: the audience of the run, and not its author alone, would take it for a run
 // with that fault.
 func (r *runner) unmade(why error) {
 	r.aside(trace.Unmade, "The step at line %d is not carried out as written under %s: %s", r.at.line(), r.cfg.Strategy.Name, why)
@@ -298,7 +298,7 @@ func (r *runner) aside(about, format string, args ...any) {
 	}
 }
 
-// instead tells the readers of a built-in script what happens in the place of what it is about.
+// instead tells the readers of a built-in script what happens in the place of its subject.
 func (r *runner) instead(format string, args ...any) {
 	if r.s.Path() == "" {
 		r.w.Remark(trace.Note{Kind: trace.NoteMissed, Text: fmt.Sprintf(format, args...)})
@@ -445,7 +445,7 @@ func (r *runner) soFar() *trace.Trace {
 	return &trace.Trace{}
 }
 
-// keptOut notes in the place of a missed step that its client was refused, and reports whether it was: that may be what a lock is for.
+// keptOut notes in the place of a missed step that its client was refused, and reports whether it was: that may be the purpose of a lock.
 func (r *runner) keptOut(client int, rest string) bool {
 	how := r.soFar().KeptOut(client)
 	if how != "" {
@@ -654,7 +654,7 @@ func lastChange(w *sim.World, phase trace.Phase, client int) (int, error) {
 	return 0, nil
 }
 
-// answers are the subjects of questions; what is right is computed from the trace.
+// answers are the subjects of questions; the right answer is computed from the trace.
 var answers = []string{"holders", "record", "verdict"}
 
 func parseAnswer(s string) (string, error) {

@@ -303,7 +303,7 @@ func (s *saver) play(move sim.Move) (steps []string, err error) {
 }
 
 // run makes a client's steps. A schedule counts the steps in which time passes until the
-// client can act. A script doesn't, and has to wait for what follows the last one.
+// client can act. A script doesn't, and has to wait where such steps come last.
 func (s *saver) run(move sim.Move) (steps []string, err error) {
 	i := 0
 	for i < len(s.cfg.Clients) && move.Who != sim.SetOf(i) {
@@ -358,7 +358,7 @@ func (s *saver) waits(since time.Duration) (steps []string, err error) {
 	return steps, nil
 }
 
-// say writes a note on what the schedule's strategy did, in lines that fit a page.
+// say writes a note for the schedule's strategy, in lines that fit a page.
 func (s *saver) say(text string) {
 	const width = 100
 	if text == "" {

@@ -142,7 +142,7 @@ var loadBuiltin = sync.OnceValue(func() []*Scenario {
 	return all
 })
 
-// Broken is what this package panics with if a file that is built in can't be read. A test sees to it that this never ships: only
+// Broken is the value with which this package panics if a built-in file can't be read. A test sees to it that this never ships: only
 // somebody who is writing such a file meets it.
 type Broken struct{ Err error } // names the file, below scenarios, and the line
 

@@ -19,8 +19,8 @@ import (
 // It is meant for servers that lose keys in a restart, so that a lease lives on
 // while most of the others still have it. But a key that is gone does not tell
 // why: it may have expired, and somebody else may have had the lock and released
-// it since. The caller is told that its lease goes on, and goes on with what it
-// read before the other one wrote.
+// it since. The caller is told that its lease goes on, and goes on with the
+// value that it read before the other one wrote.
 type ExtendRecreate struct {
 	rdb *redis.Client
 	key string

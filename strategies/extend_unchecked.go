@@ -18,7 +18,7 @@ import (
 // Source: redisson 84, and many hand-written locks; some send SET key token XX PX
 // ttl instead of PEXPIRE.
 //
-// What GET saw need not be what PEXPIRE finds. If the key expires between the
+// PEXPIRE need not find the record that GET saw. If the key expires between the
 // two and somebody else acquires it, PEXPIRE prolongs that one's record, and its
 // answer 1 is taken for a lease of one's own. With SET XX it is worse: the
 // other's token is gone as well.

@@ -16,7 +16,7 @@ import (
 //
 // Two commands are not one. A holder that is paused between them for longer than
 // its lease draws its number after the next holder has drawn one. Now the stale
-// lease has the higher number, and the resource, which goes by numbers, lets it
+// lease has the higher number, and the resource, which compares numbers, lets it
 // in and keeps the rightful one out.
 type FencedLate struct {
 	rdb *redis.Client

@@ -14,7 +14,7 @@ import (
 //
 // Source: the Chinese article, 浅谈 Redis 分布式锁实现, its wrong release 2.
 //
-// What GET saw need not be what DEL finds. If the key expires between the two
+// DEL need not find the record that GET saw. If the key expires between the two
 // and somebody else acquires it, DEL removes that one's record.
 type GetThenDel struct {
 	rdb *redis.Client

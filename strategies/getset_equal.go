@@ -13,7 +13,7 @@ import (
 //
 //	acquire   SETNX key now+ttl
 //	          if refused: GET key; if that is < now: GETSET key now+ttl;
-//	          won if GETSET's answer is what GET read
+//	          won if GETSET's answer is the stamp that GET read
 //	release   DEL key
 //
 // Source: the Chinese article, 浅谈 Redis 分布式锁实现, its wrong lock 2.

@@ -17,7 +17,7 @@ import (
 // and without its renewal.
 //
 // An expiry that is sent as an instant doesn't slip while the command is under
-// way. But it is the client's instant, and Redis goes by its own clock. If the
+// way. But it is the client's instant, and Redis uses its own clock. If the
 // client's is slow, the key expires that much too early; if it is slow by more
 // than the TTL, Redis says OK to a key that is dead at once. The client counts
 // on its whole TTL all the same. If its clock is fast, a dead holder blocks that

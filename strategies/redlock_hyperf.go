@@ -17,14 +17,14 @@ import (
 // redlock-php: two tries, 100 to 200 ms apart.
 //
 // It departs from the algorithm in five ways. An error of any one node ends
-// everything at once, and what other nodes have stored stays there until it
-// expires; so the lock is no more available than its worst node. The time spent
+// everything at once, and the tokens that other nodes have stored stay there until they
+// expire; so the lock is no more available than its worst node. The time spent
 // is measured on the wall clock: if that is set back meanwhile, a lease that has
 // run out seems valid. N/2+1 is not rounded down, so three nodes must all
 // agree, and four of five. All tries share one token, so that a delayed
 // release of the first can undo the second. And the token is uniqid(gethostname(), true): the
 // host's name, the microsecond and a pseudo-random fraction, which PHP's manual does not
-// guarantee to be unique. Here it is whatever Options.Token draws.
+// guarantee to be unique. Here Options.Token draws it.
 type RedlockHyperf struct {
 	nodes []*redis.Client
 	key   string
@@ -74,7 +74,7 @@ func (l *RedlockHyperf) try(ctx context.Context, token string) (*Lease, error) {
 }
 
 // Release deletes the key wherever it still holds the lease's token, as far as
-// the first node that fails. The library doesn't look at what was deleted.
+// the first node that fails. The library doesn't look at the count of deleted keys.
 func (l *RedlockHyperf) Release(ctx context.Context, lease *Lease) error {
 	return l.releaseAll(ctx, lease.Token)
 }

@@ -20,8 +20,8 @@ import (
 //
 // The owner is a thread of a process, not an acquisition, and so nothing tells
 // two leases of one owner apart. A release that comes after its lease is over
-// takes away from the next one. Who enters again after having lost the lock in
-// between is let in as if it had never been out. And an entry whose reply was
+// takes away from the next one. An owner that enters again after having lost the
+// lock in between is let in as if it had never been out. And an entry whose reply was
 // lost counts: its owner enters once more, leaves as often as it knows of, and
 // keeps everybody out until the key expires.
 type Reentrant struct {
@@ -32,7 +32,7 @@ type Reentrant struct {
 }
 
 // countIn counts its owner in, unless another has the lock, and returns how often
-// it is inside now; 0 is refused. Redisson's returns what is left of the TTL
+// it is inside now; 0 is refused. Redisson's returns the rest of the TTL
 // instead, to wait for.
 var countIn = redis.NewScript(`
 if redis.call("EXISTS", KEYS[1]) == 1 and redis.call("HEXISTS", KEYS[1], ARGV[1]) == 0 then

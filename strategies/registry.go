@@ -18,7 +18,7 @@ import (
 //go:embed *.go
 var source embed.FS
 
-// Strategy is an entry of the catalogue: a way to lock, and what must be known
+// Strategy is an entry of the catalogue: a way to lock, and the facts needed
 // to run it and to talk about it.
 type Strategy struct {
 	Name    string // as on the command line
@@ -28,10 +28,10 @@ type Strategy struct {
 
 	// Like names the lock of the catalogue that it fares like: a built-in scenario
 	// states its verdict only where that, or the reason for it, differs. LikeBecause
-	// is what the two have in common.
+	// says what the two have in common.
 	Like, LikeBecause string
-	// Instead has what it sends in the place of that lock's commands, by the words for those:
-	// what a scenario says of that lock is said of this one in these words.
+	// Instead has the commands that it sends in the place of that lock's, by the words for those:
+	// a scenario's text on that lock is told of this one with these words.
 	Instead map[string]string
 
 	// Nodes is how many independent Redis servers it runs on by default.
@@ -88,8 +88,8 @@ func (s Strategy) Quorum() int {
 }
 
 // Extends reports whether the strategy's leases can be prolonged by their holder. To find out it
-// makes a lock: see [Strategy.Idle]. It says yes of a constructor that panics there: who goes by
-// that learns that no lease can be extended, and with a no nobody would miss the extensions.
+// makes a lock: see [Strategy.Idle]. It says yes of a constructor that panics there: a caller
+// that relies on it learns that no lease can be extended; after a no nobody would miss the extensions.
 func (s Strategy) Extends() (can bool) {
 	can = true
 	defer func() { _ = recover() }()
@@ -131,7 +131,7 @@ func (s Strategy) Code() string {
 }
 
 // Text is the source of a file of this package, as an event names it without the
-// package: what several strategies share is in none of their own files.
+// package: code that several strategies share is in none of their own files.
 func Text(file string) (text string, found bool) {
 	b, err := source.ReadFile(file)
 	return string(b), err == nil
@@ -203,7 +203,7 @@ func Nearest(name string, has func(name string) bool) string {
 	return name
 }
 
-// Reworded is what is said of a lock, by its name, told of one that is like it: with the commands
+// Reworded is a text about a lock, given by its name, told of one that is like it: with the commands
 // that this one sends in the place of those.
 func Reworded(name, of, said string) string {
 	if name == of || said == "" {

@@ -23,9 +23,9 @@ import (
 // A lost reply leaves open whether the lock was taken. SET with NX can't be sent again to
 // find out, since it is refused by the caller's own token. With GET it returns the value
 // that stood in the way, and the caller recognises its token. If no reply comes at all, a
-// compare-and-delete leaves nothing behind that would block the others. What remains is a
-// request that is still under way then: it stores a record that nobody knows of, for one
-// TTL.
+// compare-and-delete leaves nothing behind that would block the others. One danger
+// remains: a request that is still under way then stores a record that nobody knows of,
+// for one TTL.
 type SetPXGet struct {
 	rdb *redis.Client
 	key string

@@ -23,8 +23,8 @@ import (
 // A message is a hint and no more. It is sent at most once and is not kept: a waiter whose
 // subscription comes a moment too late misses it, and so does one whose connection breaks;
 // and a holder that crashes never sends it. So a waiter tries once more when its subscription
-// is confirmed, never waits for longer than the record can live, and asks by SET whatever has
-// ended the wait. The safety is that of SetPXLua; without the second attempt, or with a wait
+// is confirmed, never waits for longer than the record can live, and asks by SET however the
+// wait has ended. The safety is that of SetPXLua; without the second attempt, or with a wait
 // for a message alone, a lost message would be a waiter that sleeps for ever.
 type SetPXSubscribe struct {
 	rdb *redis.Client

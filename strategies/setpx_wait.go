@@ -48,7 +48,7 @@ func (l *SetPXWait) Acquire(ctx context.Context) (*Lease, error) {
 }
 
 func (l *SetPXWait) try(ctx context.Context) (*Lease, error) {
-	conn := l.rdb.Conn() // WAIT is about what its own connection has written
+	conn := l.rdb.Conn() // WAIT is about the writes of its own connection
 	defer func() { _ = conn.Close() }()
 
 	token := l.opt.Token()

@@ -15,7 +15,7 @@ import (
 //
 // Source: redis-py's lock before it used Lua, done right; "Redis in Action".
 //
-// What GET saw need not be what DEL finds, but then EXEC executes nothing: the
+// DEL need not find the record that GET saw, but then EXEC executes nothing: the
 // connection has watched the key, and any change of it since GET, its
 // expiry included (since Redis 6.0.9, says WATCH's page), calls the transaction off. All of this
 // must go over one connection, which go-redis sees to. One failure remains, which no

@@ -50,7 +50,7 @@ type Stopper interface {
 	Stop()
 }
 
-// Lease is what Acquire hands to its caller.
+// Lease is the result of Acquire.
 type Lease struct {
 	// Token is the value stored under the key: the proof of ownership where it
 	// is unique, a mere mark where it is not.
@@ -87,7 +87,7 @@ type Retry struct {
 	Jitter time.Duration // up to this much more, drawn anew each time
 }
 
-// Options are what every strategy needs besides its Redis clients.
+// Options are the settings and functions that every strategy needs besides its Redis clients.
 type Options struct {
 	TTL    time.Duration
 	Retry  Retry

@@ -21,7 +21,7 @@ import (
 // stamp, as PHP's false and null are.
 //
 // Only a client whose first SETNX succeeds stores a stamp of its own. Any other
-// stores what it has read: the expired stamp that it has just deleted, so that the
+// stores the one that it has read: the expired stamp that it has just deleted, so that the
 // next to come takes the lock over at once; or the stamp of the holder that it has
 // waited for, which ends when that holder's lease would have ended. So two clients
 // are inside without any race. In all else it fails as timestamp-del does.

@@ -9,7 +9,7 @@ import (
 )
 
 // Find returns the absolute path of the sources: the given one, or else the module
-// around the working directory, or that of which this program was built.
+// around the working directory, or the one from which this program was built.
 func Find(given string) (string, error) {
 	if given != "" {
 		dir, err := filepath.Abs(given)

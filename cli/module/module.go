@@ -18,8 +18,8 @@ const requirements = "docs/bring-your-own-lock"
 // File is a file of a module, with its text.
 type File struct{ Name, Text string }
 
-// Files makes up the files of a new module in a folder: those of a lock to begin with, and what it requires of the sources of
-// Lockstep, which have their absolute path.
+// Files makes up the files of a new module in a folder: those of a lock to begin with, and a go.mod and a go.sum. The go.mod requires
+// the sources of Lockstep, by their absolute path.
 func Files(dir, sources string, lock fs.FS) ([]File, error) {
 	var files []File
 	for _, name := range []string{"lock.go", "lock_test.go"} {

@@ -16,11 +16,11 @@ import (
 // now is a word of a question that means the moment at which it is asked, and not the one that its answer is about.
 var now = regexp.MustCompile(`(?i)\bnow\b`)
 
-// late is a question of a script that says "now", in a run under a lock: it is asked before what decides it, be that in the same instant.
+// late is a question of a script that says "now", in a run under a lock: it is asked before the event that decides it, even in the same instant.
 type late struct {
 	where, lock     string
 	asked, answered time.Duration
-	done            string // what has happened last by the answer; empty if nothing has
+	done            string // the last thing that has happened by the answer; empty if nothing has
 }
 
 // lates are such questions of a run.
@@ -38,7 +38,7 @@ func lates(s *scenarios.Scenario, t *trace.Trace) (all []late) {
 	return all
 }
 
-// deeds are what a client has done or suffered after an event, behind its name.
+// deeds say what a client has done or suffered after an event, behind its name.
 var deeds = map[trace.Kind]string{
 	trace.KindAcquire: "has asked", trace.KindGranted: "has the lock", trace.KindRefused: "has been refused", trace.KindFailed: "has been told of an error",
 	trace.KindEnter: "is at work", trace.KindLeave: "has done its work", trace.KindReleased: "has released", trace.KindReleaseFailed: "has failed to release",
@@ -110,8 +110,8 @@ func toldEarly(s *scenarios.Scenario, t *trace.Trace) (lines []string) {
 	return lines
 }
 
-// moved is a question of a script that a class is asked elsewhere than it is written: earlier, as what is on the screen by its place would answer it,
-// be that words above it or, for the verdict, steps; or after one that stands below it. Under a lock under which it has its place it says nothing.
+// moved is a question of a script that a class is asked elsewhere than it is written: earlier, as the screen would show its answer by its place,
+// in words above it or, for the verdict, in steps; or after one that stands below it. Under a lock under which it has its place it says nothing.
 type moved struct {
 	where, lock     string
 	asked, answered string

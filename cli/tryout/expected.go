@@ -10,7 +10,7 @@ import (
 	"lockstep/strategies"
 )
 
-// entry is what a script expects of one lock, as its file has it.
+// entry is a script's expectation of one lock, as its file has it.
 type entry struct {
 	verdict, lock, because string
 
@@ -63,8 +63,8 @@ func (e entry) String() string {
 	return text + "}"
 }
 
-// expectation is the part of a script in which it would expect what came, to be put in the place of the one that it has. Locks with the same verdict
-// for the same reason share an entry.
+// expectation is the part of a script in which it would expect the verdicts that came, to be put in the place of its own. Locks with the same
+// verdict for the same reason share an entry.
 func expectation(all []entry) string {
 	var shared []entry
 	for _, e := range all {
@@ -90,7 +90,7 @@ func expectation(all []entry) string {
 // examples are the locks of which a script without expectations is told what it could expect.
 var examples = []string{"naive-del", "setpx-lua"}
 
-// expectable is what a script that expects nothing could expect of the examples; it is empty if it can't be run with them.
+// expectable is the expectation that a script without one could have of the examples; it is empty if it can't be run with them.
 func expectable(s *scenarios.Scenario) string {
 	var all []entry
 	for _, name := range examples {
@@ -116,7 +116,7 @@ func verdictOf(s *scenarios.Scenario, st strategies.Strategy) (trace.Verdict, er
 	return t.Verdict(), nil
 }
 
-// toPaste introduces lines of a script, which stand further in where they are a variant's, with what is to be done about them.
+// toPaste introduces lines of a script with an instruction. The lines stand further in where they are a variant's.
 func toPaste(s *scenarios.Scenario, why, then, lines string) string {
 	where, indent := "", ""
 	if variant := strings.TrimPrefix(s.Name, s.Path()+"."); variant != s.Name {

@@ -11,8 +11,8 @@ import (
 	"lockstep/sim/trace"
 )
 
-// moments has the notes on questions that speak of a moment in what a client does ("once B has asked"), and are asked of another: they stand below
-// a step that has run it to its end, where the answer may be another one, or above all that it does.
+// moments has the notes on questions that speak of an action of a client ("once B has asked"), and are asked of another moment: they stand
+// below a step that has run it to its end, where the answer may be another one, or above all its actions.
 func moments(s *scenarios.Scenario, t *trace.Trace) (lines []string) {
 	run := timeline.New(t)
 	for _, q := range ofScript(t) {

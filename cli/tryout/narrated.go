@@ -12,7 +12,7 @@ import (
 	"lockstep/sim/trace"
 )
 
-// passage is what happens under a lock after words of a script, up to its next words.
+// passage is the part of a run under a lock that follows words of a script, up to its next words.
 type passage struct {
 	where, words, lock string
 	word               string   // for which it is listed
@@ -78,7 +78,7 @@ func standing(run *timeline.Timeline, pos int, servers bool) string {
 	return fmt.Sprintf("%s; servers %s; record on %s", text, trace.List(run.Nodes), either(trace.List(stored), "none"))
 }
 
-// happening is what becomes of the lock and of the resource between two positions, as far as an author's words may tell of it.
+// happening lists the events of the lock and of the resource between two positions, as far as an author's words may tell of them.
 func happening(run *timeline.Timeline, from, to int) (all []string) {
 	add := func(text string) {
 		if !slices.Contains(all, text) {
@@ -116,7 +116,7 @@ func (p *passage) differs(same []passage) string {
 	return either(text, "none of this")
 }
 
-// Listed are the words, by their places, that have been listed with what happens after them, and the locks of these lists: of a script and
+// Listed are the words, by their places, that have been listed with the events after them, and the locks of these lists: of a script and
 // a playlist that shows it, each is listed once.
 type Listed map[string][]string
 
@@ -135,7 +135,7 @@ func (l Listed) adds(where string, under []string) bool {
 	return fresh
 }
 
-// compared lists, for words that are told under several locks, what happens after them under some of these only, unless that has been listed
+// compared lists, for words that are told under several locks, the events after them under some of these only, unless that has been listed
 // before. Whether words are true no program can tell.
 func compared(all []passage, listed Listed) (text string) {
 	for i := range all {

@@ -25,8 +25,8 @@ import (
 // Check checks a file, one of several of which the same is listed once, or with nil the only one. It reports whether nothing is to be mended.
 type Check func(out io.Writer, path string, listed Listed) (inOrder bool, err error)
 
-// faults are what has to be mended in a file: a run of it that comes out otherwise than it says, or that isn't the run that it describes.
-// What may stay is a note, and no fault.
+// faults are the mistakes to be mended in a file: a run of it comes out otherwise than it says, or isn't the run that it describes.
+// A mistake that may stay is a note, and no fault.
 type faults struct {
 	unmet  int // verdicts that are not as expected
 	marked int // lines marked !!
@@ -230,7 +230,7 @@ func try(s *scenarios.Scenario, listed Listed) (text string, wrong faults, err e
 			text += toPaste(s, "To expect what comes of two locks, add", "", lines)
 		}
 	}
-	if wrong.unmet > 0 && !unmade { // what came without the fault is nothing to expect
+	if wrong.unmet > 0 && !unmade { // a verdict without the fault is nothing to expect
 		text += toPaste(s, "If what came is right, put this in the place of its \"expect\"", reread(all), expectation(all))
 	}
 	return text, wrong, nil
@@ -244,7 +244,7 @@ func notes(lines []string, indent string) (text string) {
 	return text
 }
 
-// outcome is what came of a run.
+// outcome is the result of a run.
 type outcome struct {
 	text    string
 	wrong   faults
@@ -252,12 +252,12 @@ type outcome struct {
 	moved   []moved   // the questions in it, with those that are asked elsewhere than they stand
 	unmade  bool      // a fault of the script: the run is of none that its author meant
 	asked   []late    // the questions in it of which its author has to hear
-	words   []passage // of the script, with what happens after them
+	words   []passage // of the script, with the events after them
 
 	questions []timeline.Question // that the script asks
 }
 
-// came says what came of a run under a label, after others that have settled questions, with the notes for the author of its script, and what those would miss to whom it is shown.
+// came is the outcome of a run under a label, after others that have settled questions, with notes for its author, also on gaps for an audience.
 func came(s *scenarios.Scenario, st strategies.Strategy, label string, settled []timeline.Question) (outcome, error) {
 	t, err := s.Run(st, 1)
 	if err != nil {
@@ -269,7 +269,7 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string, settled [
 		wrong.unmet = 1
 	}
 	switch {
-	case s.Path() == "": // what is expected of it, the program's own tests have compared
+	case s.Path() == "": // the program's own tests have compared its verdict with the expected one
 		verdict = t.Verdict().String()
 	case t.Expected == "":
 		verdict = fmt.Sprintf("%s (the script states none for it; in its \"expect\", %s states that)", t.Verdict(), entryOf(s, st.Name, t.Verdict()))
@@ -313,8 +313,8 @@ func came(s *scenarios.Scenario, st strategies.Strategy, label string, settled [
 	return outcome{text: fmt.Sprintf("  %s: %s\n", label, verdict) + warnings + notes(lines, "    "), wrong: wrong, verdict: t.Verdict(), unmade: unmade, asked: lates(s, t), moved: movedOf(s, t, settled), words: passages(s, t), questions: ofScript(t)}, nil
 }
 
-// hedged is what stands behind the verdict of a run that shows less of a lock than its script asks for, or shows a step of that: an ok of a run in
-// which the fault did not happen is no praise.
+// hedged is the reservation about the verdict of a run that shows less of a lock than its script asks for, or shows a step of that: an ok of a
+// run in which the fault did not happen is no praise.
 func hedged(t *trace.Trace, held bool) (text string) {
 	if steps := t.Missed(); steps > 0 {
 		text += fmt.Sprintf("; but %d of the script's steps did not do what the script asks for", steps)

@@ -30,14 +30,14 @@ type Answer struct {
 	forbids   trace.Verdict                  // codes that rule a lock out
 	accepts   []acceptance                   // where forbidden codes are no failure
 	wants     trace.Verdict                  // codes that speak against a lock, and rule none out
-	scenarios []string                       // what can happen
-	without   []string                       // what can't happen
+	scenarios []string                       // those that can happen
+	without   []string                       // those that can't happen
 	several   bool                           // a lock can take one server of several
 	fits      func(strategies.Strategy) bool // nil fits all
-	damage    string                         // to what a stale write comes for those who give this answer; may be empty
+	damage    string                         // the harm of a stale write for those who give this answer; may be empty
 	remedy    string                         // how to get there, where no lock is enough with the other answer; may be empty
-	limits    string                         // what the remedy takes, and where it is none, in sentences
-	cure      string                         // a remedy that changes nothing of what one has, in a few words, behind the name of the lock that is enough with it
+	limits    string                         // the conditions of the remedy, in sentences
+	cure      string                         // for a remedy that changes nothing else: a few words, to follow the name of the lock
 }
 
 // acceptance is a set of codes that are no failure in some scenarios, although the answers forbid them elsewhere: there no lock could
@@ -48,7 +48,7 @@ type acceptance struct {
 	fits      func(strategies.Strategy) bool // the locks of which that holds; nil is all
 }
 
-// basics are what every use of a lock requires: that a client's crash, its delays and its
+// basics are the requirements of every use of a lock: that a client's crash, its delays and its
 // clock damage nobody else's lock, and that it is never blocked for ever.
 var basics = Answer{
 	forbids: severe(),
@@ -224,7 +224,7 @@ func (a Answers) Fits(s strategies.Strategy) bool {
 	return !slices.ContainsFunc(a.of(), func(r *Answer) bool { return r.fits != nil && !r.fits(s) })
 }
 
-// means are what some locks must withstand besides the basics, as they claim more than those: that the number of a late
+// means are the requirements of some locks besides the basics, as these locks claim more: that the number of a late
 // holder is the lower one, and that the votes of several servers are a lease.
 var means = [...]Answer{
 	{forbids: trace.Verdict{trace.SW}, scenarios: []string{minted}, fits: fences},
@@ -274,7 +274,7 @@ type Run struct {
 // Advice is a recommendation, and the runs behind it.
 type Advice struct {
 	Answers Answers
-	Lock    strategies.Strategy // the recommended lock: if it is not enough, that which the first of Instead makes enough, or else the one that comes nearest
+	Lock    strategies.Strategy // the recommended lock: if it is not enough, that of the first of Instead, or else the one that comes nearest
 	Enough  bool                // no run of Lock shows a forbidden code
 	Runs    []Run               // of Lock, in the order of the scenarios, without those that test nothing of it
 	Others  []Rejected          // the other locks that fit, in the order of the catalogue
@@ -286,7 +286,7 @@ type Instead struct {
 	Answers Answers
 	Changed []int // the questions with another answer
 	Lock    strategies.Strategy
-	Runs    []Run // of that lock: what these show of unwanted codes is its price
+	Runs    []Run // of that lock: the unwanted codes that these show are its price
 	One     bool  // it takes one of several servers
 }
 
@@ -307,8 +307,8 @@ type candidate struct {
 
 // Decide recommends one of the locks. Of those without a forbidden code it takes the
 // one with the fewest unwanted ones, and of these the simplest. If there is none, Enough is
-// false, and the lock is the one that a change of what the lock protects makes enough: its runs show why it takes that. Where nothing
-// does, it is the one whose worst forbidden code is the least, in the fewest runs.
+// false, and the lock is that of the first of Instead: its runs show why it takes other answers. Where Instead is empty,
+// it is the lock whose worst forbidden code is the least, with the fewest forbidden codes.
 func Decide(a Answers, locks []strategies.Strategy, outcome Outcome) Advice {
 	all := candidates(a, locks, outcome)
 	if len(all) == 0 {
@@ -392,7 +392,7 @@ func adviseOf(a Answers, all []candidate, best candidate) Advice {
 	return advice
 }
 
-// dropIdle takes the runs out of the advice that test nothing of the lock: what they are about it doesn't do.
+// dropIdle takes the runs out of the advice that test nothing of the lock: they are about extensions, and it has none.
 func (a *Advice) dropIdle() {
 	if a.Lock.Extends() {
 		return
@@ -401,8 +401,8 @@ func (a *Advice) dropIdle() {
 }
 
 // Elsewhere returns the runs of the lock under scenarios that the answers neither cite nor rule out, as far as they show a code that
-// the answers forbid, which the recommendation doesn't cover, or one that they accept there. Those of a kind stand together. Scenarios about
-// what the lock doesn't have are left out.
+// the answers forbid, which the recommendation doesn't cover, or one that they accept there. Those of a kind stand together. Scenarios that
+// don't apply to the lock are left out.
 func (a *Advice) Elsewhere(scenarios []string, outcome Outcome) (runs []Run) {
 	cited := append(a.Answers.Scenarios(), a.Answers.Without()...)
 	for _, name := range scenarios {
@@ -465,12 +465,12 @@ func (c *candidate) failed() (n int) {
 }
 
 // compare orders locks, the best first: forbidden codes by harm, unwanted ones by number, and then
-// what a lock takes to run. MinFunc keeps the first of equals, in the order of the catalogue.
+// a lock's complexity. MinFunc keeps the first of equals, in the order of the catalogue.
 func compare(x, y candidate) int {
 	return slices.Compare(x.cost(), y.cost())
 }
 
-// cost is what speaks against a lock, the most important first.
+// cost lists the points against a lock, the most important first.
 func (c *candidate) cost() []int {
 	harm, broken, unwanted := 0, 0, 0
 	if w := c.worst(); w != nil {
@@ -482,8 +482,8 @@ func (c *candidate) cost() []int {
 	return append([]int{harm, broken, unwanted}, complexity(c.lock)...)
 }
 
-// cost is what speaks against a lock that was not recommended: its worst code, the number of runs that it
-// fails, and what it takes to run.
+// cost lists the points against a lock that was not recommended: its worst code, the number of runs that it
+// fails, and its complexity.
 func (r *Rejected) cost() []int {
 	harm := 0
 	if r.By != nil {
@@ -492,7 +492,7 @@ func (r *Rejected) cost() []int {
 	return append([]int{harm, r.failed}, complexity(r.Lock)...)
 }
 
-// complexity is what a lock needs: servers, replicas, a resource that looks at its tokens; and
+// complexity lists the needs of a lock: servers, replicas, a resource that looks at its tokens; and
 // whether it is a variant of a simpler one, which the catalogue names.
 func complexity(s strategies.Strategy) []int {
 	fences, variant := 0, 0

@@ -9,12 +9,12 @@ import (
 	"lockstep/strategies"
 )
 
-// Class is a kind of mishap, by what it takes to be spared it.
+// Class is a kind of mishap, by the way to be spared it.
 type Class int
 
 const (
 	Overrun   Class = iota // the lease ends while its holder works: no lock can prevent that
-	Loss                   // a server forgets what it was told, or errs about the time
+	Loss                   // a server loses data, or errs about the time
 	Misuse                 // the program around the lock is wrong
 	Stuck                  // nobody is granted the lock
 	Unclassed              // none of these
@@ -44,7 +44,7 @@ type mishap struct {
 	setting   string // of a server, by which it doesn't happen; may be empty
 }
 
-// The settings of a server by which it keeps what it was told, and the time.
+// The settings of a server by which it keeps its data, and the time.
 const (
 	durable = "appendonly yes, appendfsync always"
 	evictNo = "maxmemory-policy noeviction"
@@ -70,8 +70,8 @@ var mishaps = []mishap{
 	{"votes that keep splitting, where all retry after the same wait", Stuck, []string{"split-vote"}, anyLock, ""},
 }
 
-// tokens says whether a mishap is one of locks with fencing tokens, or of those without: what happens in a scenario about tokens
-// to a lock that has none is something else.
+// tokens says whether a mishap is one of locks with fencing tokens, or of those without: in a scenario about tokens
+// a lock that has none meets another mishap.
 type tokens uint8
 
 const (
@@ -93,7 +93,7 @@ func applies(scenario string, lock strategies.Strategy) bool {
 
 func (t tokens) of(s strategies.Strategy) bool { return t == anyLock || (t == fencing) == s.Fences }
 
-// mishapOf is what happens to a lock in a scenario: nil if there are no words for it.
+// mishapOf is the mishap of a lock in a scenario: nil if there are no words for it.
 func mishapOf(scenario string, lock strategies.Strategy) *mishap {
 	i := slices.IndexFunc(mishaps, func(m mishap) bool { return slices.Contains(m.scenarios, scenario) && m.of.of(lock) })
 	if i < 0 {
@@ -120,7 +120,7 @@ func (a *Advice) Mishaps(runs []Run) (texts []string, wordless int) {
 	return texts, wordless
 }
 
-// Setting is that of a server by which what happens in a run of the lock doesn't: "" if none is known.
+// Setting is the setting of a server that prevents the mishap in a run of the lock: "" if none is known.
 func (a *Advice) Setting(r *Run) string {
 	if m := mishapOf(r.Scenario, a.Lock); m != nil {
 		return m.setting
@@ -128,8 +128,8 @@ func (a *Advice) Setting(r *Run) string {
 	return ""
 }
 
-// uncalled says why the answers don't call for runs in which the lock fails, by what has them happen: the settings of a server by which they
-// don't are named, and given if the whole is wanted. It is empty if there are none that have a reason.
+// uncalled says why the answers don't call for runs in which the lock fails, by their causes: mishaps that a setting of a server
+// prevents are named, with the setting if the whole is wanted. It is empty if there are none that have a reason.
 func (a *Advice) uncalled(runs []Run, whole bool) string {
 	var reasons, settings []string
 	met := func(is func(m *mishap) bool) bool {
@@ -155,22 +155,22 @@ func (a *Advice) uncalled(runs []Run, whole bool) string {
 	return either(reasons)
 }
 
-// Kind is a class of runs that no question is about, and what it comes to for the reader.
+// Kind is a class of runs that no question is about, and its effect for the reader.
 type Kind struct {
 	Class
 	To Effect
 }
 
-// Effect is what a run comes to.
+// Effect is a run's consequence for the reader.
 type Effect int
 
 const (
 	Decisive  Effect = iota // the lock is enough as long as that doesn't happen
 	Uncounted               // Decisive, as the counter of the lock's tokens is lost with its record
-	Covered                 // two are at work, and with that which makes the lock enough the same work is done once
-	Versioned               // two are at work, and what they do isn't a request that is sent twice: a version check keeps the harm away
+	Covered                 // two are at work, and with the lock's cure the same work is done once
+	Versioned               // two are at work, and their work isn't a request that is sent twice: a version check keeps the harm away
 	Accepted                // it costs work, which the answers accept
-	Refused                 // it costs work, as the resource refuses what comes late
+	Refused                 // it costs work, as the resource refuses late writes
 )
 
 // compare has those first that decide.
@@ -216,12 +216,12 @@ func (a *Advice) Kind(r *Run) Kind {
 	return Kind{class, Decisive}
 }
 
-// changes are the scenarios in which what goes wrong is a value that is computed and then stored, in a cache or a transaction. A key, by
+// changes are the scenarios in which a value goes wrong that is computed and then stored, in a cache or a transaction. A key, by
 // which a request is known again, does nothing for that.
 var changes = []string{"stampede-slow", "stampede-fallthrough", "commit-after-release"}
 
-// covers reports whether a run shows nothing that does harm any more with that which makes the lock enough. By the answers that are
-// given then no second effect does: what counts is whether somebody gets the lock.
+// covers reports whether a run shows nothing that does harm any more with the lock's cure. By the answers that are
+// given then no second effect does: it matters only whether somebody gets the lock.
 func (a *Advice) covers(r *Run) bool {
 	if a.Cured() == "" {
 		return false

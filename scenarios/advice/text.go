@@ -101,20 +101,20 @@ func (a *Advice) Protects() string {
 	return "It only saves work: now and then two do the same work, which you accept."
 }
 
-// keepsCounter says how a server of Redis keeps the counter of tokens, outside what to do where a token isn't checked, and beginsAgain to
-// what it comes that the counter is lost.
+// keepsCounter says how a server of Redis keeps the counter of tokens, outside what to do where a token isn't checked, and beginsAgain
+// what harm the loss of the counter does.
 const (
 	keepsCounter = "What to do: have Redis keep the counter of tokens through restarts and power cuts (appendonly yes, appendfsync always), and never evict it (maxmemory-policy noeviction)."
 	outside      = "Give a charge or a mail, which can't check a token, an idempotency key, so that a second one has no effect."
 	beginsAgain  = "A counter that is lost begins again: the next holder's number is no higher than that of the one before, and the resource takes a late write."
 )
 
-// unchecked says to what it comes where the token of the lock isn't checked.
+// unchecked says what harm follows where the token of the lock isn't checked.
 func (a *Advice) unchecked() string {
 	return "Why: under every lock with a lease two can be at work after a pause past it: unchecked, " + a.damage() + "."
 }
 
-// price is what the lock shows of what the answers would rather not have: "" if nothing.
+// price lists the unwanted codes that the lock shows, with their scenarios: "" if there are none.
 func (a *Advice) price(name func(scenario string) string) string {
 	if unwanted := where(a.Runs, func(r *Run) trace.Verdict { return r.Unwanted }, name); unwanted != "" {
 		return "Its price: " + unwanted + "."
@@ -169,7 +169,7 @@ func (a *Advice) counterLost(name func(scenario string) string) string {
 		"the same number as the one before, or a lower one, and the resource takes a late write: %s shows %s under %s.", f.Lock.Name, named(f.By.Broken), name(f.By.Scenario))
 }
 
-// Headline says what to use: one lock, or, where none is enough alone, that with which one is; and of a token that it has to be checked,
+// Headline says what to use: one lock, or, where none is enough alone, one with its cure; and of a token that it has to be checked,
 // and that the number must not come again.
 func (a *Advice) Headline() string {
 	switch cured := a.Cured(); {
@@ -186,13 +186,13 @@ func (a *Advice) Headline() string {
 	}
 }
 
-// What the idempotency key protects, and what it doesn't: the headline parts them, or who has the second would be sent off with a key.
+// The idempotency key protects sameWork, but not computed: the headline parts them, or a reader with the second would be sent off with a key.
 const (
 	sameWork = "a payment sent twice"
 	computed = "a balance computed from what was read"
 )
 
-// Cured is the lock that is not enough alone with that which makes it enough: "" if there is nothing that does.
+// Cured is the lock that is not enough alone, with its cure: "" if there is none.
 func (a *Advice) Cured() string {
 	if len(a.Instead) == 0 {
 		return ""
@@ -204,7 +204,7 @@ func (a *Advice) Cured() string {
 	return ""
 }
 
-// Choice is the lock that is recommended, or, if none is enough, with what one is, or else the one that comes nearest.
+// Choice is the lock that is recommended; or, if none is enough alone, one with its cure; or else the one that comes nearest.
 func (a *Advice) Choice() string {
 	switch cured := a.Cured(); {
 	case a.Enough && a.guards():
@@ -217,7 +217,7 @@ func (a *Advice) Choice() string {
 	return "none alone is enough (nearest: " + a.Lock.Name + ")"
 }
 
-// Since says in less than a line what is another in this advice than in one before.
+// Since says in less than a line what has changed in this advice since one before.
 func (a *Advice) Since(before *Advice) string {
 	switch {
 	case a.Enough != before.Enough:
@@ -248,7 +248,7 @@ func (a *Advice) reasonsSince(before *Advice) (text string) {
 	return text
 }
 
-// saves says for what a lock is good where something else does what no lock can, when it fails at that, and what follows from that: all
+// saves says what a lock is good for beside the idempotency key, when it fails at that, and what follows from that: every mishap
 // that isn't harmless then is named.
 func (a *Advice) saves(rest *Rest, whole bool) string {
 	what, _, _ := strings.Cut(a.Lock.Summary, ":")
@@ -277,7 +277,7 @@ func (a *Advice) stuck(rest *Rest) string {
 	return ""
 }
 
-// byCure parts the runs in which the lock fails into those that do no harm with that which makes it enough, and the others.
+// byCure parts the runs in which the lock fails into those that do no harm with its cure, and the others.
 func (a *Advice) byCure(rest *Rest) (covered, left []Run) {
 	for _, r := range slices.Concat(a.Runs, rest.Shown) {
 		switch {
@@ -299,7 +299,7 @@ func (r *Rest) Incomplete() string {
 	return fmt.Sprintf("Still computing %d %s, which can't change the lock, but may show more that you have to rule out.", r.Pending, pick(r.Pending == 1, "run", "runs"))
 }
 
-// fails says after what two are at work under every lock, by the answers, and to what that comes.
+// fails says after which mishaps two are at work under every lock, by the answers, and what harm that does.
 func (a *Advice) fails() string {
 	causes := a.causes()
 	text := "under every lock with a lease two can be at work after " + causes[0]
@@ -313,7 +313,7 @@ func (a *Advice) fails() string {
 	return text + "."
 }
 
-// longPause is what no lock with a lease withstands by itself.
+// longPause is the mishap that no lock with a lease withstands by itself.
 const longPause = "a pause past the lease"
 
 // causes are the mishaps of the runs that decide in which the lock fails.
@@ -325,10 +325,10 @@ func (a *Advice) causes() []string {
 	return mishaps
 }
 
-// helps says for what the idempotency key is no good, and what is.
+// helps says what the idempotency key doesn't protect, and what does.
 const helps = "A balance or a stock needs a check, not a key: UPDATE ... WHERE version = 7."
 
-// counted is in how many runs a lock fails that isn't enough: the runs that are listed are its own.
+// counted says in how many runs a lock fails that isn't enough: the runs that are listed are its own.
 func (a *Advice) counted(rest *Rest, whole bool) string {
 	var codes trace.Verdict
 	for _, r := range a.Runs {
@@ -369,7 +369,7 @@ func (a *Advice) counted(rest *Rest, whole bool) string {
 	return text
 }
 
-// apart says of how many scenarios those are that a count has: the others can't happen, by the answers, or they are about what the lock doesn't have.
+// apart says of how many scenarios those are that a count has: the others can't happen, by the answers, or they don't apply to the lock.
 func (a *Advice) apart(rest *Rest) string {
 	if len(rest.scenarios) == len(a.Runs)+rest.Made+rest.Pending {
 		return ""
@@ -377,7 +377,7 @@ func (a *Advice) apart(rest *Rest) string {
 	return fmt.Sprintf(" (of %d)", len(rest.scenarios))
 }
 
-// harm are codes with their names, and with that to which a stale write comes.
+// harm lists codes with their names, and a stale write with its harm.
 func (a *Advice) harm(codes trace.Verdict) string {
 	var all []string
 	for _, c := range codes {
@@ -390,7 +390,7 @@ func (a *Advice) harm(codes trace.Verdict) string {
 	return trace.List(all)
 }
 
-// damage is to what a stale write comes, by the answers: "" if they don't say that it does harm.
+// damage is the harm of a stale write, by the answers: "" if they don't say that it does any.
 func (a *Advice) damage() string {
 	for _, r := range a.Answers.of() {
 		if r.damage != "" {
@@ -448,7 +448,7 @@ func (a *Advice) covered(whole bool) string {
 	return text
 }
 
-// inWords are codes as a sentence has them: what they come to for clients, or their names.
+// inWords are codes as a sentence has them: their effects on clients, or their names.
 func inWords(codes trace.Verdict) string {
 	var all []string
 	for _, c := range codes {
@@ -558,8 +558,8 @@ func (i *Instead) answer(n int) *Answer {
 	return &Questions[q].Answers[i.Answers[q]]
 }
 
-// instead says what to build, which lock is enough then, and at what price; and, as that changes what one has, with which answers the
-// recommendation is about that.
+// instead says what to build, which lock is enough then, and at what price; and, as that is another use, with which answers the
+// recommendation is about it.
 func (a *Advice) instead(n int, name func(string) string) string {
 	i := &a.Instead[n]
 	var remedies, answers []string
@@ -594,8 +594,8 @@ func (a *Advice) guards() bool {
 
 // Unspoken says on which conditions a lock is enough, by the runs that no question is
 // about: a lock that is enough for the answers need not withstand those. All conditions are named, however little room there is, as
-// nobody can rule out a mishap that isn't. What costs work and does no harm is no condition. The conditions are the first paragraph: in the
-// whole text each has a line of its own.
+// nobody can rule out a mishap that isn't. A mishap that costs work and does no harm is no condition. The conditions are the first paragraph: in
+// the whole text each has a line of its own.
 func (a *Advice) Unspoken(rest *Rest, outcome Outcome, name func(scenario string) string, whole bool) (said []string) {
 	failed := slices.DeleteFunc(slices.Clone(rest.Shown), func(r Run) bool { return len(r.Broken) == 0 })
 	switch {
@@ -615,7 +615,7 @@ func (a *Advice) Unspoken(rest *Rest, outcome Outcome, name func(scenario string
 	return said
 }
 
-// conditions are what has to be ruled out for a lock that is enough, by the runs in which it fails otherwise.
+// conditions are the mishaps to be ruled out for a lock that is enough, by the runs in which it fails otherwise.
 func (a *Advice) conditions(failed []Run, whole bool) string {
 	mishaps, _ := a.Mishaps(failed)
 	if len(mishaps) == 1 || !whole {
@@ -676,7 +676,7 @@ func (a *Advice) spared(failed []Run, outcome Outcome, name func(scenario string
 	return text
 }
 
-// Price is what a lock that is enough shows in the runs that decide of what the answers would rather not have: "" if nothing.
+// Price lists the unwanted codes that a lock that is enough shows in the runs that decide, with their scenarios: "" if there are none.
 func (r *Rejected) Price(name func(scenario string) string) string {
 	return where(r.Runs, func(r *Run) trace.Verdict { return r.Unwanted }, name)
 }
@@ -684,7 +684,7 @@ func (r *Rejected) Price(name func(scenario string) string) string {
 // elsewhereBest is the lock that, among the others that are enough, shows something forbidden in the fewest of some runs,
 // and the number of those in which it doesn't: "" if no other lock is enough, and -1 if some run isn't made yet.
 func (a *Advice) elsewhereBest(elsewhere []Run, outcome Outcome) (best string, most int) {
-	var least []int // what that one takes to run: of equals the simplest is the best
+	var least []int // the complexity of that one: of equals the simplest is the best
 	for _, o := range a.Others {
 		if o.By != nil {
 			continue
@@ -706,14 +706,14 @@ func (a *Advice) elsewhereBest(elsewhere []Run, outcome Outcome) (best string, m
 	return best, most
 }
 
-// begin is what a claim is worth, before what it says.
+// begin states the worth of a claim, before its text.
 func begin(n int) string {
 	conditions := len(claims.All[n-1].Assumptions)
 	return fmt.Sprintf("Claim %d (tested, not proved; %d %s): ", n, conditions, pick(conditions == 1, "condition", "conditions"))
 }
 
-// Claim is how much a claim about the lock is worth here: what it says on how many conditions, or that one of these is broken in
-// a run about the answers. As a brief one it has only which of the forbidden codes it excludes, and whether that holds.
+// Claim states the worth of a claim about the lock here: its text with the number of its conditions, or that one of these is broken in
+// a run about the answers. As a brief one it has only the codes that it excludes, and whether that holds.
 func (a *Advice) Claim(n int, whole bool) string {
 	c := &claims.All[n-1]
 	var never trace.Verdict
@@ -749,8 +749,8 @@ func (a *Advice) ClaimText(n int) string {
 	return begin(n) + c.Text + " The conditions: " + strings.Join(assumed, "; ") + "."
 }
 
-// Void is the condition of a claim that can't be relied on, by the answers, and what breaks it: a run that they are about shows
-// what the claim excludes. It is empty if none does.
+// Void is the condition of a claim that can't be relied on, by the answers, and its breach: a run that they are about shows
+// a code that the claim excludes. It is empty if none does.
 func (a *Advice) Void(n int) (assumed, by string) {
 	c := &claims.All[n-1]
 	for _, as := range c.Assumptions {
@@ -765,7 +765,7 @@ func (a *Advice) Void(n int) (assumed, by string) {
 	return "", ""
 }
 
-// Beyond says why runs don't contradict the claims about the lock that hold for the answers, if some show what a claim excludes. It
+// Beyond says why runs don't contradict the claims about the lock that hold for the answers, if some show a code that a claim excludes. It
 // is empty if none does.
 func (a *Advice) Beyond(runs []Run) string {
 	var shown trace.Verdict

@@ -64,7 +64,7 @@ func Step(key string) bool {
 	return slices.ContainsFunc(docs.Reference(docs.Steps).Rows, func(r docs.Row) bool { return r.Key == key })
 }
 
-// Paragraphs parts what a key means: its first sentence, if more follow than fit into a short paragraph, and short ones of the others.
+// Paragraphs parts the meaning of a key: its first sentence, if more follow than fit into a short paragraph, and short ones of the others.
 func Paragraphs(meaning string) (all []string) {
 	const short = 230
 	if len(meaning) <= short {

@@ -10,7 +10,7 @@ import (
 	"lockstep/strategies"
 )
 
-// Cell is a run that need not be made: its verdict is that which the scenario expects.
+// Cell is a run that need not be made: its verdict is the one that the scenario expects.
 type Cell struct {
 	Scenario *scenarios.Scenario
 	Strategy strategies.Strategy

@@ -37,7 +37,7 @@ type entry struct {
 	Lock, Shows                    string   // descriptions of the lock and of the scenario
 	Breaches                       []breach // in the order of the run
 	Because                        string   // the reason that the script gives for the verdict
-	Unmet                          string   // that the verdict is not what the script expects
+	Unmet                          string   // that the verdict is not the one that the script expects
 	Text                           string
 	Verdict                        trace.Verdict
 	Asks                           bool // its page asks its reader about it, who is to see it before the answer
@@ -66,7 +66,7 @@ func (e *entry) describe(s *scenarios.Showing, t *trace.Trace) {
 	e.Because = sentence(s.Scenario.Because(s.Strategy.Name))
 }
 
-// shown is what a scenario shows, as a sentence: a script has a clause, or the end of "it shows".
+// shown makes a sentence of the "shows" of a scenario: a script has a clause, or the end of "it shows".
 func shown(s string) string {
 	first, _, _ := strings.Cut(s, " ")
 	if slices.Contains([]string{"that", "what", "how", "why", "when", "where", "whether"}, first) {
@@ -91,7 +91,7 @@ func asks(t *trace.Trace) bool {
 	return slices.ContainsFunc(t.Notes, func(n trace.Note) bool { return n.Kind == trace.NoteAsk && n.Answer != "" })
 }
 
-// Fails reports whether the step's run shows a failure, and not only what every lock must bear.
+// Fails reports whether the step's run shows a failure, and not only codes that every lock must bear.
 func (e entry) Fails() bool { return len(e.Verdict) > 0 && e.Verdict[0].Failure() }
 
 // Names are the codes of the verdict in words.
@@ -155,8 +155,8 @@ func Course(lessons []scenarios.Lesson) ([]File, error) {
 	return append(files, first), err
 }
 
-// Playlist makes the site of a playlist: a page of contents with its runs in order, what each is and what breaks in it, and the
-// words before and after it; and a page for each. A run that is followed by another lock's under the same scenario has that below, as a
+// Playlist makes the site of a playlist: a page of contents with its runs in order, their descriptions and violations, and the
+// words before and after them; and a page for each. A run that is followed by another lock's under the same scenario has that below, as a
 // step of the course has, unless the script asks about it on the next page.
 func Playlist(list scenarios.Playlist) ([]File, error) {
 	var files []File

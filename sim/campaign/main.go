@@ -1,6 +1,6 @@
 // Lockstep-campaign searches many locks within many bounds, on one machine or on many.
 //
-// It is a module of its own because of what it links: a queue, and the drivers of three clouds,
+// It is a module of its own because it links a queue and the drivers of three clouds,
 // which take longer to compile than all the rest of Lockstep.
 package main
 

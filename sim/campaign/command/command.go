@@ -35,7 +35,7 @@ type exit int
 
 func (e exit) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
-// program is what all commands share.
+// program is the state that all commands share.
 type program struct {
 	locks   job.Locks
 	version job.Version

@@ -16,7 +16,7 @@ import (
 	"lockstep/sim/campaign/plan"
 )
 
-// cost is what one search has cost, in a process of its own.
+// cost is the cost of one search, in a process of its own.
 type cost struct {
 	Lock        string  `json:"lock"`
 	Clients     string  `json:"clients"`

@@ -21,8 +21,8 @@ const mask = "***"
 // environment are the variables that may hold a secret for the drivers and for this program.
 var environment = []string{"REDISCLI_AUTH", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AZURE_STORAGE_KEY", "AZURE_STORAGE_SAS_TOKEN"}
 
-// Of returns the secrets in URLs and in the environment. What stands between a URL's scheme and
-// its last @ counts even where the URL can't be parsed; of queries, the values of the parameters
+// Of returns the secrets in URLs and in the environment. A password between a URL's scheme
+// and its last @ counts even where the URL can't be parsed; of queries, the values of the parameters
 // that sound like secrets.
 func Of(urls ...string) (s Secrets) {
 	for _, name := range environment {

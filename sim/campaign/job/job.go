@@ -2,7 +2,7 @@
 // schedules of it; and carries it out.
 //
 // A job is named by the digest of all that decides its outcome: the code of the lock, the bounds
-// or the seeds, and the engine. So equal names have equal outcomes, whoever carries them out and
+// or the seeds, and the engine. So equal names have equal outcomes, no matter who carries them out and
 // however often, and an outcome that is known needn't be computed again. A job has no code and no
 // command in it: it names a lock, and a worker that has no such lock lacks it.
 package job
@@ -53,8 +53,8 @@ type Search struct {
 	TTL      string `json:"ttl"`
 	Codes    string `json:"codes,omitempty"` // none is all
 
-	// The search is cut off beyond these; 0 and "" are without limit. They are part of what it
-	// is: a search that was cut off is made again with greater ones.
+	// The search is cut off beyond these; 0 and "" are without limit. They are part of the
+	// job: a search that was cut off is made again with greater ones.
 	Memory int64  `json:"memory,omitempty"` // bytes of the visited set
 	Time   string `json:"time,omitempty"`
 }
@@ -99,7 +99,7 @@ func digest(parts ...[]byte) string {
 }
 
 // Decode reads a job from a queue, and refuses everything that [Job.Encode] doesn't write, and
-// bounds that make no sense: whoever can write to the queue may have made it up.
+// bounds that make no sense: anybody who can write to the queue may have made it up.
 func Decode(payload []byte) (*Job, error) {
 	if len(payload) > maxPayload {
 		return nil, fmt.Errorf("the job has %d bytes, more than %d", len(payload), maxPayload)
@@ -177,7 +177,7 @@ func (s *Search) limit() (time.Duration, error) {
 	return d, err
 }
 
-// Bounds returns what the schedules have in common: of the faults, which kinds there are. It fails if that makes no sense.
+// Bounds returns the bounds that the schedules have in common: of the faults, which kinds there are. It fails if that makes no sense.
 func (r *Random) Bounds(of strategies.Strategy) (explore.Bounds, error) {
 	b := explore.Defaults(of)
 	if err := scenarios.SetCaller(&b, r.Caller); err != nil {
@@ -204,7 +204,7 @@ func (r *Random) Bounds(of strategies.Strategy) (explore.Bounds, error) {
 	return b, err
 }
 
-// About is what a job is about apart from versions: the lock and the bounds or the seeds, in words.
+// About is the subject of a job, apart from versions: the lock and the bounds or the seeds, in words.
 // Two reports are compared by it.
 func (j *Job) About() string {
 	return j.Lock + " " + j.Shape()

@@ -45,7 +45,7 @@ func (all Locks) Names() (names []string) {
 
 // Module makes the locks of a module from their descriptions and the sources of the packages
 // that they are in, as go:embed gives them. Their digest is that of all its Go files: it is
-// for the module to say no more than what the locks depend on.
+// for the module to give no sources but those that the locks depend on.
 func Module(sources fs.FS, locks ...strategies.Strategy) (Locks, error) {
 	var parts [][]byte
 	err := fs.WalkDir(sources, ".", func(path string, d fs.DirEntry, err error) error {

@@ -16,8 +16,8 @@ import (
 	"lockstep/strategies"
 )
 
-// Outcome is what a job has come to. It depends on the job alone, except where a search was cut
-// off at its limit of time: see [Took] for what depends on the machine.
+// Outcome holds the findings of a job. It depends on the job alone, except where a search was cut
+// off at its limit of time: [Took] has the values that depend on the machine.
 type Outcome struct {
 	Job Job `json:"job"`
 	// Refused is why the lock can't be searched, or its schedules can't be played: its code
@@ -63,13 +63,13 @@ type Least struct {
 	Random   bool     `json:"random,omitempty"` // the search has missed it
 }
 
-// Took is what it took to carry out a job. It is different each time.
+// Took has the time that a job took, and its worker. It is different each time.
 type Took struct {
 	Seconds float64 `json:"seconds"`
 	Worker  string  `json:"worker"`
 }
 
-// Result is what is kept of a job.
+// Result is the outcome of a job, as it is kept.
 type Result struct {
 	Outcome Outcome `json:"outcome"`
 	Took    Took    `json:"took"`
@@ -107,7 +107,7 @@ func (o *Outcome) Decided() bool {
 	return true
 }
 
-// Lacks is the error of a worker that hasn't got what a job needs. Another one may have it.
+// Lacks is the error of a worker without a job's lock, or without its code. Another one may have it.
 type Lacks struct{ What string }
 
 // Error says what the worker lacks.

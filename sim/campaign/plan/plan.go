@@ -256,7 +256,7 @@ func (p *planner) searches(s *searches, all words) error {
 			tries, _ := strconv.Atoi(w[2].text)
 			n, _ := strconv.Atoi(w[3].text)
 			if l.Nodes == 1 {
-				n = 1 // what is said of nodes is about locks on several
+				n = 1 // the nodes of a plan are for locks on several
 			}
 			return p.add(&job.Job{Format: job.Format, Engine: p.engine, Lock: l.Name, Code: l.Code, Search: &job.Search{Clients: w[0].text, Cycles: w[1].text,
 				Tries: tries, Nodes: n, Faults: canonical(w[4].text), Caller: w[5].text, Resource: w[6].text, TTL: duration(w[7].text), Codes: codes,

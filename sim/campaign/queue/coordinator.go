@@ -40,7 +40,7 @@ type Coordinator struct {
 	listing, queueing, watching, reporting pace
 }
 
-// try is what is known of a job whose task is active.
+// try is the state of a job whose task is active.
 type try struct {
 	silent time.Time // since when no worker says that it is at it; zero: one does
 	copies int       // that were put into the queue because a worker had died
@@ -71,7 +71,7 @@ const forever = 10 * 365 * 24 * time.Hour
 
 // Results carries out a campaign's jobs, and returns their results in their order. Those that are
 // in the bucket already aren't carried out again. A job that can't be carried out has a result that
-// says why. Results fails with the cause of ctx's end: what has been done by then is in the bucket,
+// says why. Results fails with the cause of ctx's end: the results by then are in the bucket,
 // and the next call goes on from there.
 func (c *Coordinator) Results(ctx context.Context, jobs []job.Job) ([]job.Result, error) {
 	c.inspector = asynq.NewInspector(c.Server.Options)

@@ -12,7 +12,7 @@ import (
 	"lockstep/sim/campaign/job"
 )
 
-// Metrics are what a worker counts, for Prometheus. A nil Metrics counts nothing.
+// Metrics are the counts of a worker, for Prometheus. A nil Metrics counts nothing.
 type Metrics struct {
 	registry *prometheus.Registry
 	jobs     *prometheus.CounterVec

@@ -21,7 +21,7 @@ type Progress struct {
 	running int64 // states of the running ones
 }
 
-// Estimate is what is known of the time that the rest takes.
+// Estimate is the time that the rest takes, as far as it is known.
 type Estimate struct {
 	Left   time.Duration // for the jobs whose like has been done
 	Likes  int           // those jobs

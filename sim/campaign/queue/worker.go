@@ -132,7 +132,7 @@ func clip(s string) string {
 // do carries out a job, unless its result is there, or another worker is at it.
 func (w *Worker) do(ctx context.Context, j *job.Job) error {
 	if err := w.Locks.Check(j); err != nil {
-		return transient{err} // another worker may have what this one lacks
+		return transient{err} // another worker may have the lock and its code
 	}
 	switch there, err := w.has(ctx, j); {
 	case err != nil:

@@ -8,14 +8,14 @@ import (
 	"lockstep/sim/campaign/job"
 )
 
-// Changes are what is different from the last report.
+// Changes are the differences from the last report.
 type Changes struct {
 	First bool     `json:"first,omitempty"` // there is no last report
-	Worse []string `json:"worse,omitempty"` // what held, or wasn't known, is violated now, or isn't decided
+	Worse []string `json:"worse,omitempty"` // codes that are violated now and weren't, or are undecided and held
 	Other []string `json:"other,omitempty"`
 }
 
-// Compare states what is different from the last report, which may be nil.
+// Compare states the differences from the last report, which may be nil.
 func (r *Report) Compare(last *Report) {
 	r.Since = &Changes{}
 	if last == nil {

@@ -41,7 +41,7 @@ type (
 )
 
 // JUnit writes the report as JUnit's XML: a suite for each lock, a case for each search. A case
-// fails if something is violated that isn't known; what is not decided is an error.
+// fails if something is violated that isn't known; an undecided one is an error.
 func (r *Report) JUnit(out io.Writer) error {
 	all := suites{Name: "campaign " + r.Campaign, Time: seconds(r.Seconds)}
 	for _, l := range r.Locks {

@@ -40,7 +40,7 @@ type Lock struct {
 	Entries []Entry `json:"entries"`
 }
 
-// Claim is what all searches and schedules of a lock say of one code.
+// Claim sums up the answers of all searches and schedules of a lock for one code.
 type Claim struct {
 	Code      string     `json:"code"`
 	Name      string     `json:"name"`
@@ -54,7 +54,7 @@ type Claim struct {
 	Numbers   []int      `json:"claims,omitempty"` // the claims of docs/model.md by which the lock never shows it
 }
 
-// Status is what an entry comes to.
+// Status is the answer of an entry, in a word.
 type Status string
 
 // The statuses, from the worst.
@@ -200,7 +200,7 @@ func (e *Entry) conclude(known []string) {
 	}
 }
 
-// rank puts what is violated first, and then the worst code first.
+// rank puts violated codes first, and then the worst code first.
 func rank(f job.Finding) int {
 	n, _ := trace.ParseCode(f.Code)
 	if f.Violated {
@@ -209,7 +209,7 @@ func rank(f job.Finding) int {
 	return int(n) + 1000
 }
 
-// claimOf sums up what the entries say of a code. It reports false if they say nothing.
+// claimOf sums up the entries' findings on a code. It reports false if they have none.
 func claimOf(l *Lock, c trace.Code, known []string) (Claim, bool) {
 	claim := Claim{Code: c.String(), Name: c.Name(), Known: slices.Contains(known, c.String()), Numbers: claims.For(l.Name, c.String())}
 	for i := range l.Entries {
