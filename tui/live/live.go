@@ -233,8 +233,8 @@ func (l *Screen) View() string {
 // plan is where the parts of the screen are.
 type plan struct{ header, run, holders, waiting, record, footer draw.Rectangle }
 
-// arrange lays the screen out: the picture first, then at most a quarter of the rest for the requests on
-// their way, and the newest events in the other rows. The last message has as many rows as it takes.
+// arrange lays the screen out: the picture first, then at most half of the rest for the requests on
+// their way, and the newest events in the other rows. The last message has at most a quarter of the window.
 func arrange(w, h, rows, waiting, said int) (p plan) {
 	said = min(said, h/4)
 	p.header = draw.Rect(0, 0, w, 1)

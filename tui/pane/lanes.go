@@ -49,7 +49,7 @@ const (
 // PlanLanes chooses the lanes for a number of rows. The probe has none until it acts: it is no
 // client of the script. With few rows it gives up, in this order: empty rows, a row for each node, the second row of the probe and of
 // clients that have done nothing yet, and the rows of the damage where there is none; the second row of clients that have finished or crashed, the
-// row of the resource, the nodes' records; at the end of a run those that took part in a violation keep theirs, and the probe has none. The deeds and the belief of a client that goes on share a row only
+// row of the resource, the votes of single nodes; at the end of a run those that took part in a violation keep theirs, and the probe has none. The deeds and the belief of a client that goes on share a row only
 // in windows that have no room for two; a window with LeastRows has. Those of one that believes that it has the lock are the last to share
 // one. The records of the nodes, the believers and the violations are never given up. Where not even one row for each client has room,
 // those are left out, by name, that have least to do with the violations there.
