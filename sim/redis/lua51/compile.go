@@ -15,10 +15,11 @@ import (
 const (
 	concatenation = ".."
 	modulo        = "%"
+	hash          = "#"
 )
 
 // Compile translates a script. The machine concatenates numbers with Go's digits, takes an exact
-// remainder where Redis rounds, and has words that came after Lua 5.1; so the script is rewritten before.
+// remainder where Redis rounds, assigns too early, and has words that came after Lua 5.1; so the script is rewritten before.
 func Compile(text, name string) (p Program, err error) {
 	chunk, err := parse.Parse(strings.NewReader(text), name)
 	if err != nil {
@@ -59,8 +60,11 @@ func (w *rewriter) later(s ast.Stmt, near string) {
 }
 
 func (w *rewriter) block(all []ast.Stmt) {
-	for _, s := range all {
+	for i, s := range all {
 		w.statement(s)
+		if s, is := s.(*ast.AssignStmt); is {
+			all[i] = assigned(s)
+		}
 	}
 }
 
@@ -130,6 +134,11 @@ func (w *rewriter) one(at *ast.Expr) {
 		for _, f := range e.Fields {
 			w.one(&f.Key)
 			w.one(&f.Value)
+			if call, is := f.Value.(*ast.FuncCallExpr); is && f.Key != nil {
+				call.AdjustRet = true // of the last one the machine takes all results for elements
+			} else if rest, is := f.Value.(*ast.Comma3Expr); is && f.Key != nil {
+				rest.AdjustRet = true
+			}
 		}
 	case *ast.FuncCallExpr:
 		w.one(&e.Func)
@@ -153,6 +162,7 @@ func (w *rewriter) one(at *ast.Expr) {
 		w.one(&e.Expr)
 	case *ast.UnaryLenOpExpr:
 		w.one(&e.Expr)
+		*at = called(hash, e, e.Expr)
 	case *ast.FunctionExpr:
 		w.repeats = true
 		w.block(e.Stmts)
@@ -168,7 +178,7 @@ var bounds = [...]string{"'for' initial value", "'for' limit", "'for' step"}
 func (w *rewriter) bound(at *ast.Expr, which int) {
 	w.one(at)
 	switch e := (*at).(type) {
-	case nil, *ast.NumberExpr, *ast.UnaryLenOpExpr, *ast.UnaryMinusOpExpr:
+	case nil, *ast.NumberExpr, *ast.UnaryMinusOpExpr:
 	default:
 		*at = called(bounds[which], e, e)
 	}
@@ -176,13 +186,7 @@ func (w *rewriter) bound(at *ast.Expr, which int) {
 
 // called returns the call of a global function, at the place of an expression.
 func called(function string, at ast.Expr, args ...ast.Expr) *ast.FuncCallExpr {
-	name := &ast.IdentExpr{Value: function}
-	call := &ast.FuncCallExpr{Func: name, Args: args, AdjustRet: true}
-	for _, made := range []ast.PositionHolder{name, call} {
-		made.SetLine(at.Line())
-		made.SetLastLine(at.LastLine())
-	}
-	return call
+	return placed(&ast.FuncCallExpr{Func: placed(&ast.IdentExpr{Value: function}, at), Args: args, AdjustRet: true}, at)
 }
 
 // toBound returns the function that makes a number of a bound.

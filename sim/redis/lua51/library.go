@@ -16,6 +16,7 @@ const (
 	OrderOfFields = "the order of a table's fields is Lua's own affair where there are several; use an array"
 	addresses     = "the address of a value is Redis's own affair; use the value's type"
 	lacking       = "the simulated server's Lua lacks it; do without"
+	holes         = "the length of a table with a hole is any of several numbers; fill it, or count"
 	frontiers     = "the simulated server's Lua has no frontiers in patterns; match the text around instead"
 )
 
@@ -23,6 +24,7 @@ const (
 func Base(l *lua.LState, base, environment *lua.LTable, refuse Refuse) {
 	environment.RawSetString(concatenation, l.NewFunction(join))
 	environment.RawSetString(modulo, l.NewFunction(mod))
+	environment.RawSetString(hash, l.NewFunction(func(l *lua.LState) int { return lengthOf(l, refuse) }))
 	for _, bound := range bounds {
 		environment.RawSetString(bound, l.NewFunction(toBound(bound)))
 	}

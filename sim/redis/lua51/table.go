@@ -124,3 +124,30 @@ func (s sorter) partition(low, high, middle int) int {
 	s.swap(high-1, i)
 	return i
 }
+
+// mostLooked is up to how many elements from either end of a table are looked at for holes.
+const mostLooked = 256
+
+// lengthOf is the operator #. Of a table with a hole Lua returns a number after which an element is missing, by the way in
+// which the table was filled.
+func lengthOf(l *lua.LState, refuse Refuse) int {
+	switch v := l.Get(1).(type) {
+	case lua.LString:
+		l.Push(lua.LNumber(len(v)))
+	case *lua.LTable:
+		n := v.Len()
+		for i := 1; i <= n; i++ {
+			if i == mostLooked && n > 2*mostLooked {
+				i = n - mostLooked
+			}
+			if v.RawGetInt(i) == lua.LNil {
+				refuse("#", holes)
+				break
+			}
+		}
+		l.Push(lua.LNumber(n))
+	default:
+		l.RaiseError("attempt to get length of a %s value", v.Type())
+	}
+	return 1
+}
