@@ -2,6 +2,7 @@ package redis
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -269,6 +270,16 @@ type call struct {
 	script bool     // a script calls it
 }
 
+// comparesLives tells of an EXPIRE or one of its kin whether it is carried out only if the key lives less long, or longer, than
+// it would then: its reply tells that.
+func (c call) comparesLives() bool {
+	switch c.name {
+	case "EXPIRE", "PEXPIRE", "EXPIREAT", "PEXPIREAT":
+		return slices.ContainsFunc(c.args[min(2, len(c.args)):], func(option string) bool { return strings.EqualFold(option, "GT") || strings.EqualFold(option, "LT") })
+	}
+	return false
+}
+
 const strangeOption = "this option is not modelled; use others, or a script"
 
 // judge notes a command before it is executed, and reports whether it is refused.
@@ -287,7 +298,7 @@ func (a *audit) judge(c call) (refused bool) {
 		return true
 	}
 	a.clock = a.clock || row.clock || row.readsClock(c.args)
-	a.life = a.life || row.life
+	a.life = a.life || row.life || c.comparesLives()
 	return false
 }
 

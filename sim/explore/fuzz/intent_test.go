@@ -200,6 +200,13 @@ func TestProbesLease(t *testing.T) {
 // it does by that may differ in a window which no probe meets, as here.
 func TestAsksForLives(t *testing.T) {
 	inScript := redis.NewScript(`local left = redis.call("PTTL", KEYS[1]) return left > 7100 and left < 7130 and 1 or 0`)
+	compared := redis.NewScript(`
+		redis.call("COPY", KEYS[1], KEYS[2])
+		local longer = redis.call("PEXPIRE", KEYS[2], 7100, "LT")
+		redis.call("COPY", KEYS[1], KEYS[2], "REPLACE")
+		local shorter = redis.call("PEXPIRE", KEYS[2], 7130, "GT")
+		redis.call("DEL", KEYS[2])
+		return longer * shorter`)
 	for name, soon := range map[string]func(context.Context, *lock) (bool, error){
 		"command": func(ctx context.Context, l *lock) (bool, error) {
 			left, err := l.rdb.PTTL(ctx, l.key).Result()
@@ -207,6 +214,9 @@ func TestAsksForLives(t *testing.T) {
 		},
 		"script": func(ctx context.Context, l *lock) (bool, error) {
 			return inScript.Run(ctx, l.rdb, []string{l.key}).Bool()
+		},
+		"comparison": func(ctx context.Context, l *lock) (bool, error) {
+			return compared.Run(ctx, l.rdb, []string{l.key, l.key + ":copy"}).Bool()
 		},
 	} {
 		b := explore.Defaults(custom("asks-by-a-"+name, "B takes over with 7.1 s left", steps{acquire: takesOver(soon)}).strategy)
