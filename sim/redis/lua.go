@@ -497,7 +497,12 @@ func (m *luaVM) command(l *lua.LState) (result lua.LValue, failure string) {
 	case m.readOnly && (name == "PUBLISH" || m.node.writes(name)):
 		return nil, "ERR Write commands are not allowed from read-only scripts."
 	}
-	m.wrote = m.wrote || !readOnly(name)
+	if !readOnly(name) {
+		if m.wrote {
+			m.node.renewing()
+		}
+		m.wrote = true
+	}
 	p, stores := m.calls, len(m.node.stores)
 	p.out.Reset()
 	m.redis.Dispatch(p.conn, args)

@@ -89,6 +89,7 @@ type Node struct {
 	beneath   *Peer    // for the commands from which override composes another
 	trial     *Peer    // where a command is queued to find out whether it is well-formed
 	stores    []string // the keys under which the command stores values
+	renewed   []string // the keys that one of several commands has removed or changed before the last: see renewing
 	plain     plainSet // the command, if it is a plain SET
 	owesGrace bool     // miniredis holds the TTL of the key ungraced without its grace; see giveGrace
 	ungraced  string
@@ -248,6 +249,7 @@ func (n *Node) Execute(now time.Duration, p *Peer, args []string) (reply []byte,
 	}
 	p.out.Reset()
 	n.typed = args[0]
+	n.renewed = n.renewed[:0]
 	n.asking, n.stores, n.plain, n.pushes, n.blocked, n.unchanged = p, n.stores[:0], plainSet{}, nil, false, false
 	n.redis.Server().Dispatch(p.conn, args)
 	p.conn.Flush()
@@ -402,7 +404,7 @@ func (n *Node) differ(old, is *stored) {
 	case is == nil:
 		n.scratch = append(n.scratch, trace.Change{Key: old.key, Before: n.record(*old)})
 	default:
-		stored := slices.Contains(n.stores, is.key)
+		stored := slices.Contains(n.stores, is.key) || old.value == is.value && slices.Contains(n.renewed, is.key)
 		if stored || old.value != is.value || old.when != is.when {
 			n.scratch = append(n.scratch, trace.Change{Key: is.key, Before: n.record(*old), After: n.record(*is), Stored: stored})
 		}
@@ -416,7 +418,7 @@ func (n *Node) compared(now time.Duration) {
 			n.touches[ch.Key]++
 		}
 	}
-	n.stores, n.NextExpiry = n.stores[:0], trace.Never
+	n.stores, n.renewed, n.NextExpiry = n.stores[:0], n.renewed[:0], trace.Never
 	for _, s := range n.known {
 		if s.when != immortal {
 			if at := n.goneAt(s.when); n.NextExpiry == trace.Never || at < n.NextExpiry {

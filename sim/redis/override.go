@@ -99,6 +99,21 @@ func (n *Node) storing(c *server.Peer, cmd string, args []string) {
 	}
 }
 
+// renewing notes, before a command of a script or of a transaction, the keys that an earlier one of it has removed, or given
+// another value: if they have an equal one in the end, that has been stored anew, by whatever command.
+func (n *Node) renewing() {
+	n.data = n.redis.DB(0)
+	for i := range n.known {
+		old := &n.known[i]
+		if slices.Contains(n.renewed, old.key) {
+			continue
+		}
+		if is, found := n.look(old.key); !found || is.value != old.value {
+			n.renewed = append(n.renewed, old.key)
+		}
+	}
+}
+
 // replaces reports whether a COPY within the database replaces the key that it stores.
 func replaces(args []string) bool {
 	_, why := refusesCopy(call{args: args})

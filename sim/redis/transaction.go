@@ -194,6 +194,9 @@ func (n *Node) exec(c *server.Peer, q queue, watched []watch) {
 func (n *Node) execOne(c *server.Peer, words []string) {
 	out := &n.asking.out
 	c.Flush()
+	if !readOnly(words[0]) {
+		n.renewing()
+	}
 	before, stores := out.Len(), len(n.stores)
 	n.redis.Server().Dispatch(c, words)
 	c.Flush()
