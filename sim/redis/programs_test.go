@@ -45,6 +45,15 @@ func TestAssignments(t *testing.T) {
 	}
 }
 
+// TestNegativeZero: a zero that was computed has a sign on a real server.
+func TestNegativeZero(t *testing.T) {
+	pair := newPair(t)
+	pair.empty(t)
+	if redis, node := pair.askWords(t, "A", []string{"EVAL", "local a = 0 return tostring(a * -1)", "0"}); redis != "$2\r\n-0\r\n" || node != "$1\r\n0\r\n" {
+		t.Errorf("Redis replies %q, and the node %q", redis, node)
+	}
+}
+
 // TestPrograms compares random programs with a real server. They assign, branch, loop and call; they don't divide by zero, and a
 // zero of theirs has no sign.
 func TestPrograms(t *testing.T) {
