@@ -10,7 +10,8 @@ import (
 // maxInstructions is how many instructions of Lua's machine a script may execute: about half a
 // second's, and thousands of times those of a lock's. A real server goes on with a script that
 // doesn't end, and replies BUSY to all others until somebody sends SCRIPT KILL; a simulated one,
-// whose clock stands still meanwhile, would hang the world.
+// whose clock stands still meanwhile, would hang the world. The steps of a function that one
+// instruction calls, as of a pattern's match, count as instructions.
 const maxInstructions = 10_000_000
 
 // budget ends a script that has executed too many instructions. It is the context of the
@@ -31,6 +32,13 @@ func (b *budget) Done() <-chan struct{} {
 	return over
 }
 
+// spend counts steps that a function of a library takes for one instruction.
+func (b *budget) spend(l *lua.LState, steps int) {
+	if b.left -= steps; b.left < 0 {
+		l.RaiseError("%s", errEndless.Error())
+	}
+}
+
 // Err implements [context.Context].
 func (b *budget) Err() error { return errEndless }
 
@@ -41,20 +49,3 @@ var over = func() <-chan struct{} {
 }()
 
 var errEndless = errors.New("the script doesn't end: it has executed 10,000,000 instructions of Lua")
-
-// bound gives a coroutine, which is a virtual machine of its own, the script's budget.
-func (m *luaVM) bound(coroutines *lua.LTable) {
-	for _, name := range []string{"create", "wrap"} {
-		f := coroutines.RawGetString(name).(*lua.LFunction).GFunction
-		coroutines.RawSetString(name, m.l.NewFunction(func(l *lua.LState) int {
-			n := f(l)
-			switch made := l.Get(-1).(type) {
-			case *lua.LState:
-				made.SetContext(m.budget)
-			case *lua.LFunction:
-				made.Upvalues[0].Value().(*lua.LState).SetContext(m.budget)
-			}
-			return n
-		}))
-	}
-}

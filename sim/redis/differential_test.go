@@ -843,6 +843,116 @@ var dialogues = []struct{ name, lines string }{
 		A EVAL 'return cjson.decode(ARGV[1])' 0 '"\ud83d"'
 		A EVAL 'return cjson.decode()' 0
 		A EVAL 'return cjson.decode(false)' 0`},
+	{"patterns", `
+		A EVAL 'local r = {} for w in ("^a held"):gmatch("^.") do r[#r+1]=w end return r' 0
+		A EVAL 'local r = {} for w in ("held"):gmatch("^.") do r[#r+1]=w end return r' 0
+		A EVAL 'local r = {} for k, v in ("a=1, b=2"):gmatch("(%w+)=(%w+)") do r[#r+1] = k .. v end return r' 0
+		A EVAL 'local r = {} for k in ("abc"):gmatch("()") do r[#r+1] = k end for k in ("a b"):gfind("%a") do r[#r+1] = k end return r' 0
+		A EVAL 'local r = {} for k in ("abc"):gmatch("b*") do r[#r+1] = k end return {r, type(("x"):gmatch("x"))}' 0
+		A EVAL 'return {("x"):find("x", 1e300, true)}' 0
+		A EVAL 'return {("x"):find("x", 0/0, true)}' 0
+		A EVAL 'return {("xyz"):find("y", -2, true), ("xyz"):find("", 10), ("xyz"):find("z", "2")}' 0
+		A EVAL 'return {("abc"):match("()", 4), ("abc"):match("()", 5), ("abc"):find("", 4)}' 0
+		A EVAL 'return {("aaa"):gsub("a", "b", 0), ("aaa"):gsub("a", "b", -1), ("aaa"):gsub("a", "%0%0", 2), ("aaa"):gsub("a", "b", "1")}' 0
+		A EVAL 'return {("hello world"):gsub("(o)(.?)", "%2%1")}' 0
+		A EVAL 'return {("abc"):gsub("", "-"), ("abc"):gsub("^a", "x"), ("abc"):gsub("b*", "-"), ("x"):gsub("x", "a%"), (string.gsub(1234, 2, 9))}' 0
+		A EVAL 'return {("xyz"):gsub("%w", {x = 1, y = false, z = "q"})}' 0
+		A EVAL 'return {("x"):gsub("x", function() return false end)}' 0
+		A EVAL 'return ("x"):gsub("x", function() return {} end)' 0
+		A EVAL 'return ("x"):gsub("x", function() return true end)' 0
+		A EVAL 'return ("x"):gsub("x", {x = true})' 0
+		A EVAL 'return string.gsub("x", "x", nil)' 0
+		A EVAL 'return ("x"):gsub("x", "%9")' 0
+		A EVAL 'return {("THE (quick) fox"):find("%((%a+)%)"), ("THE quick"):match("%f[%a]%a+", 4)}' 0
+		A EVAL 'return {("THE (quick) fox"):find("%f[%a]%a+%f[%A]")}' 0
+		A EVAL 'return {("[[a]b]c"):match("%b[]"), ("x]y"):match("[]]"), ("a-b"):match("[a-]+"), ("a-b"):match("[%a-]+"), ("^"):match("[%^]"), ("]"):match("[^%]]") == nil}' 0
+		A EVAL 'return {("key = value"):match("^(%w+)%s*=%s*(%w+)$")}' 0
+		A EVAL 'return {("aXbX"):match(".-X"), ("aXbX"):match(".*X"), ("aXbX"):match("X?b"), ("aa"):match("(a)%1"), ("ab"):match("[b-a]") == nil}' 0
+		A EVAL 'return {("a" .. string.char(0) .. "b"):find(string.char(0)), ("a" .. string.char(0) .. "b"):find("%z"), ("ab"):find("b" .. string.char(0) .. "(")}' 0
+		A EVAL 'return {("a.b"):find(".", 1, true), ("a.b"):find("%."), ("a.b"):gsub("%.", "%%")}' 0
+		A EVAL 'local r = {} for _, c in ipairs({"a", "c", "d", "l", "p", "s", "u", "w", "x", "z", "q", "A", "C", "D", "L", "P", "S", "U", "W", "X", "Z", "-"}) do local n = 0 for i = 0, 255 do if string.char(i):match("%" .. c) then n = n + i end end r[#r + 1] = n end return r' 0
+		A EVAL 'return {#{("x"):find(("()"):rep(32))}, #{pcall(string.find, "x", ("()"):rep(33))}}' 0
+		A EVAL 'return ("x"):find("%f")' 0
+		A EVAL 'return ("x"):find("[a")' 0
+		A EVAL 'return ("x"):find("[]")' 0
+		A EVAL 'return ("x"):find("[^]")' 0
+		A EVAL 'return ("x"):find("%")' 0
+		A EVAL 'return ("x"):find("(")' 0
+		A EVAL 'return ("x"):find("(x")' 0
+		A EVAL 'return ("x"):find(")")' 0
+		A EVAL 'return ("x"):find("%1")' 0
+		A EVAL 'return ("x"):find("%b")' 0
+		A EVAL 'return ("x"):find("%bx")' 0
+		A EVAL 'return ("x"):find("(x%1)")' 0`},
+	{"arguments of functions of Lua", `
+		A EVAL 'return {string.sub("abc", "1", "2"), ("x"):rep("2"), string.char("65"), string.byte("abc", "2"), math.floor("1.5"), math.max("3", 2), select("2", 1, 5), unpack({1,2,3}, "2")}' 0
+		A EVAL 'return {math.fmod("7", 4), math.min(3, "2", 4), math.abs("-3"), math.pow("2", 3), select(-1, 1, 2, 3), select("#", nil, nil)}' 0
+		A EVAL 'return {("abc"):sub(-2), ("abc"):sub(2, -2), ("abc"):sub(0), ("abc"):sub(-100, 100), ("abc"):sub(3, 2), ("abc"):sub(1e300), ("abc"):sub(1, 1e300), ("abc"):sub(1.9, 2.9)}' 0
+		A EVAL 'return {("abc"):byte(), ("abc"):byte(-1), ("abc"):byte(10), ("abc"):byte(0), ("abc"):len(), ("abc"):reverse(), string.reverse(12), #("x"):rep(-1), ("x"):rep(1e300), ("abc"):byte(1, -1)}' 0
+		A EVAL 'return string.char(256)' 0
+		A EVAL 'return string.char(-1)' 0
+		A EVAL 'return string.rep()' 0
+		A EVAL 'return string.sub("x", "y")' 0
+		A EVAL 'return math.floor()' 0
+		A EVAL 'return math.floor({})' 0
+		A EVAL 'return math.max()' 0
+		A EVAL 'return math.fmod(1)' 0
+		A EVAL 'return select(0)' 0
+		A EVAL 'return select(-5, 1)' 0
+		A EVAL 'return select({})' 0
+		A EVAL 'return unpack()' 0
+		A EVAL 'return unpack({}, {})' 0
+		A EVAL 'return {#{unpack({}, 1, 7997)}, #{("x"):rep(7997):byte(1, -1)}, #{unpack({}, 2, 1)}}' 0
+		A EVAL 'return #{unpack({}, 1, 7998)}' 0
+		A EVAL 'return #{unpack({}, 1, 1000000)}' 0
+		A EVAL 'return {unpack({}, -2147483648, 2147483647)}' 0
+		A EVAL 'return #{("x"):rep(7998):byte(1, -1)}' 0
+		A EVAL 'return {("x"):rep(1048000):byte(1, -1)} ~= nil' 0
+		A EVAL 'return {pcall(assert, false, "m")}' 0
+		A EVAL 'return {pcall(assert, nil)}' 0
+		A EVAL 'return {pcall(assert)}' 0
+		A EVAL 'return {pcall(assert, false, {})}' 0
+		A EVAL 'return assert(false, 12)' 0
+		A EVAL 'return {pcall(string.rep, "x", {})}' 0
+		A EVAL 'local t = {1, 2} table.insert(t, "1", 9) table.remove(t, "2") return t' 0
+		A EVAL 'local t = {1, 2, 3} table.insert(t, 7, "x") return {t[7], t[4] == nil, t}' 0
+		A EVAL 'local t = {1, 2, 3} table.insert(t, -1, "x") return {t[-1], t[0], t}' 0
+		A EVAL 'local t = {1, 2, 3} return {select("#", table.remove(t, 0)), select("#", table.remove(t, 5)), select("#", table.remove({})), table.remove(t, 1), table.remove(t), t}' 0
+		A EVAL 'table.insert({}, 1, 2, 3)' 0
+		A EVAL 'table.insert({})' 0
+		A EVAL 'table.insert(nil, 1)' 0
+		A EVAL 'table.insert({}, {}, 1)' 0
+		A EVAL 'table.remove()' 0
+		A EVAL 'setmetatable("x", {})' 0`},
+	{"calls that nest", `
+		A EVAL 'local function f(n) if n == 0 then return 0 end return 1 + f(n - 1) end return {pcall(f, 300)}' 0
+		A EVAL 'local function f(n) if n == 0 then return 0 end return 1 + f(n - 1) end return {pcall(f, 16380)}' 0
+		A EVAL 'local function f(n) if n == 0 then return 0 end return 1 + f(n - 1) end return {pcall(f, 16381)}' 0
+		A EVAL 'local function f(n) if n == 0 then return 0 end return 1 + f(n - 1) end return f(20000)' 0
+		A EVAL 'local function f(n) if n == 0 then error("deep") end return 1 + f(n - 1) end return {pcall(f, 15000)}' 0
+		A EVAL 'local d, m = 0 local function f() d = d + 1 local ok, e = pcall(f) m = m or e end f() return {d, m}' 0
+		A EVAL 'local d = 0 local function f() d = d + 1 return (("x"):gsub("x", f)) end local ok, e = pcall(f) return {d, e}' 0
+		A EVAL 'local d = 0 local function f() d = d + 1 return coroutine.wrap(f)() end local ok, e = pcall(f) return {d, e}' 0`},
+	{"variables of functions outlive errors", `
+		A EVAL 'local n = 0 local function inc() n = n + 1 end for i = 1, 3 do pcall(function() inc() error("x") end) inc() end return n' 0
+		A EVAL 'local n = 0 local function inc() n = n + 1 end for i = 1, 3 do pcall(function() inc() redis.call("NOSUCH") end) inc() end return n' 0
+		A EVAL 'local n = 0 local function inc() n = n + 1 end for i = 1, 3 do pcall(function() inc() return nil + 1 end) inc() end return n' 0
+		A EVAL 'local function f(n) if n == 0 then return nil + 1 end return 1 + f(n - 1) end return {(pcall(f, 15000))}' 0
+		A EVAL 'return {pcall(nil)}' 0
+		A EVAL 'return {pcall(setmetatable({}, {__call = function(t, a) return a end}), 7)}' 0`},
+	{"coroutines", `
+		A EVAL 'local c = coroutine.create(coroutine.yield) coroutine.resume(c) return {coroutine.resume(c)}' 0
+		A EVAL 'return {pcall(coroutine.wrap, coroutine.yield)}' 0
+		A EVAL 'local c = coroutine.create(function() local a = coroutine.yield(1) return coroutine.yield(a + 1) end) local r = {} for i = 1, 5 do local x = {coroutine.resume(c, i * 10)} r[#r+1] = tostring(x[1]) .. tostring(x[2]) .. #x .. coroutine.status(c) end return r' 0
+		A EVAL 'local w = coroutine.wrap(function() return coroutine.yield(1) end) return {w(), w(7), pcall(w)}' 0
+		A EVAL 'local c c = coroutine.create(function() return coroutine.resume(c) end) return {coroutine.resume(c)}' 0
+		A EVAL 'local c c = coroutine.create(function() local d = coroutine.create(function() return coroutine.status(c), coroutine.resume(c) end) return coroutine.resume(d) end) return {coroutine.resume(c)}' 0
+		A EVAL 'local c = coroutine.create(function() return pcall(coroutine.yield, 1) end) return {coroutine.resume(c)}' 0
+		A EVAL 'local c = coroutine.create(function() return (("x"):gsub("x", function() coroutine.yield(1) end)) end) return {coroutine.resume(c)}' 0
+		A EVAL 'return {pcall(coroutine.wrap(function() error("x") end))}' 0
+		A EVAL 'return {pcall(coroutine.resume, 1)}' 0
+		A EVAL 'local function f() end return {tostring(coroutine.running()), coroutine.status(coroutine.create(f))}' 0
+		A EVAL 'return coroutine.yield(1)' 0`},
 	{"what a script knows of its server", `
 		A EVAL 'return {redis.REDIS_VERSION, redis.REDIS_VERSION_NUM, tostring(redis.acl_check_cmd("GET", "k"))}' 0`},
 	{"words that Lua has had since", `
@@ -858,6 +968,9 @@ var differences = []struct{ lines, redis, node string }{
 	{`A EVAL 'return type(bit)' 0`, "$5\r\ntable\r\n", "-ERR user_script:1: Script attempted to access nonexistent global variable 'bit' script: 1b03e735c03072284f716e56cf7272b87958129e, on @user_script:1.\r\n"},
 	{`A EVAL 'return 1 + nil' 0`, "-ERR user_script:1: attempt to perform arithmetic on a nil value script: e8f647a6e338d050a115f7d097171925636246d4, on @user_script:1.\r\n", "-ERR user_script:1: cannot perform add operation between number and nil script: e8f647a6e338d050a115f7d097171925636246d4, on @user_script:1.\r\n"},
 	{`A EVAL 'x x' 0`, "-ERR Error compiling script (new function): user_script:1: '=' expected near 'x'\r\n", "-ERR Error compiling script (new function): user_script line:1(column:3) near 'x':   parse error \r\n"},
+	{`A EVAL 'return ("x"):rep({})' 0`, "-ERR user_script:1: bad argument #1 to 'rep' (number expected, got table) script: 9596de726fd7b7aad5ede2a715a0e109b942fd2d, on @user_script:1.\r\n", "-ERR user_script:1: bad argument #2 to 'rep' (number expected, got table) script: 9596de726fd7b7aad5ede2a715a0e109b942fd2d, on @user_script:1.\r\n"},
+	{`A EVAL 'local function f(n) if n > 0 then return 1 + f(n - 1) end return 0 end return coroutine.wrap(f)(300)' 0`, ":300\r\n", "-ERR user_script:1: user_script:1: stack overflow script: f84ed0119ea86c96ea810ad951088275d08d945e, on @user_script:1.\r\n"},
+	{`A EVAL 'local x pcall(function() local y = 5 x = function() return y end error("z") end) local a, b, c = 1, 2, 3 return x()' 0`, ":5\r\n", ":3\r\n"},
 	{`A EVAL 'table.sort(string)' 0`, "$-1\r\n", "-ERR Attempt to modify a readonly table script: e8f5c42877611b1c4f18cf48845bd686cc355891, on @user_script:1.\r\n"},
 	{`A EVAL 'return type(getmetatable(_G))' 0`, "$5\r\ntable\r\n", "$3\r\nnil\r\n"},
 }

@@ -32,6 +32,8 @@ type luaVM struct {
 	calls   *Peer // the commands of scripts
 	random  uint64
 	budget  *budget
+	limits  *lua51.Limits
+	deep    *lua.LState // runs scripts that could call themselves; nil before the first
 
 	loaded   map[*script]*lua.LFunction
 	digest   string // of the script that runs
@@ -42,7 +44,8 @@ type luaVM struct {
 func newLuaVM(n *Node) *luaVM {
 	m := &luaVM{node: n, redis: n.redis.Server(), calls: NewPeer(n),
 		behind: map[*lua.LTable]*lua.LTable{}, loaded: map[*script]*lua.LFunction{}, budget: newBudget()}
-	m.l = lua.NewState(lua.Options{SkipOpenLibs: true, RegistrySize: 2048, RegistryMaxSize: 1 << 20})
+	m.limits = &lua51.Limits{Context: m.budget, Spend: m.budget.spend}
+	m.l = lua.NewState(lua.Options{SkipOpenLibs: true, RegistrySize: 2048, RegistryMaxSize: 1 << 20, RegistryGrowStep: 4096})
 	m.refuse = m.l.NewFunction(func(l *lua.LState) int {
 		l.RaiseError(readonlyTable)
 		return 0
@@ -66,7 +69,6 @@ func newLuaVM(n *Node) *luaVM {
 	m.l.Env = m.protect(m.globals)
 	lua51.Base(m.l, m.globals, m.l.Env, m.refused)
 	m.globals.RawSetString("_G", m.l.Env)
-	m.bound(m.behind[m.globals.RawGetString("coroutine").(*lua.LTable)])
 	m.l.SetContext(m.budget)
 	return m
 }
@@ -103,11 +105,13 @@ func (m *luaVM) openLibraries() {
 		t := m.l.GetGlobal(lib.name).(*lua.LTable)
 		switch lib.name {
 		case lua.TabLibName:
-			lua51.Tables(m.l, t, m.refused)
+			lua51.Tables(m.l, t, m.refused, m.limits)
 		case lua.StringLibName:
-			lua51.Strings(m.l, t, m.refused)
+			lua51.Strings(m.l, t, m.limits)
 		case lua.MathLibName:
-			lua51.Math(t)
+			lua51.Math(m.l, t)
+		case lua.CoroutineLibName:
+			lua51.Coroutines(m.l, t, m.limits)
 		}
 		m.library(lib.name, t)
 	}
@@ -192,7 +196,8 @@ func (m *luaVM) replaceFunctions() {
 		},
 		"collectgarbage": zero,
 		"gcinfo":         zero,
-		"pcall":          m.pcall(),
+		"pcall":          m.limits.Protected(m.pcall()),
+		"xpcall":         m.limits.Protected(m.globals.RawGetString("xpcall").(*lua.LFunction).GFunction),
 	}
 	for name, f := range functions {
 		m.globals.RawSetString(name, m.l.NewFunction(f))
@@ -235,8 +240,8 @@ func zero(l *lua.LState) int {
 func (m *luaVM) guard(lib *lua.LTable, name string) {
 	f := lib.RawGetString(name).(*lua.LFunction).GFunction
 	lib.RawSetString(name, m.l.NewFunction(func(l *lua.LState) int {
-		if m.behind[l.CheckTable(1)] != nil {
-			l.Error(lua.LString(readonlyTable), 0)
+		if m.behind[lua51.CheckTable(l, 1, name)] != nil {
+			lua51.Raise(l, lua.LString(readonlyTable))
 		}
 		return f(l)
 	}))
@@ -244,9 +249,8 @@ func (m *luaVM) guard(lib *lua.LTable, name string) {
 
 // pcall is Lua's, but a script that catches an error table of Redis's gets only its text.
 func (m *luaVM) pcall() lua.LGFunction {
-	f := m.globals.RawGetString("pcall").(*lua.LFunction).GFunction
 	return func(l *lua.LState) int {
-		n := f(l)
+		n := lua51.PCall(l)
 		if n == 2 && l.Get(-2) == lua.LFalse {
 			if t, is := l.Get(-1).(*lua.LTable); is {
 				if text, is := t.RawGetString("err").(lua.LString); is {
@@ -316,17 +320,42 @@ func (m *luaVM) run(s *script, c *server.Peer, keys, argv []string) (result lua.
 		f = m.l.NewFunctionFromProto(s.Proto)
 		m.loaded[s] = f
 	}
+	m.limits.Begin()
+	l := m.machine(s)
 	if s.Straight { // it ends by itself, and the machine is faster where it asks nobody
-		m.l.RemoveContext()
-		defer m.l.SetContext(m.budget)
+		l.RemoveContext()
+		defer l.SetContext(m.budget)
 	}
-	m.l.Push(f)
-	if err := m.l.PCall(0, 1, m.handler); err != nil {
+	l.Push(f)
+	if err := l.PCall(0, 1, m.handler); err != nil {
 		return nil, m.failure(err)
 	}
-	result = m.l.Get(-1)
-	m.l.Pop(1)
+	if m.budget.left < 0 { // it caught the error, and executed nothing more
+		return nil, m.failure(errEndless)
+	}
+	result = l.Get(-1)
+	l.Pop(1)
 	return result, ""
+}
+
+// maxDepth is how deep the calls of a script may nest.
+const maxDepth = 16383
+
+// machine returns the thread that runs a script: one with a stack of more than a megabyte, if it has functions of its own.
+func (m *luaVM) machine(s *script) *lua.LState {
+	l := m.l
+	if len(s.Proto.FunctionPrototypes) > 0 {
+		if m.deep == nil {
+			ordinary := l.Options
+			l.Options.CallStackSize = maxDepth
+			m.deep, _ = l.NewThread()
+			l.Options, m.deep.Options = ordinary, ordinary // those of coroutines
+			m.deep.SetContext(m.budget)
+		}
+		l = m.deep
+	}
+	l.G.MainThread, l.G.CurrentThread = l, l
+	return l
 }
 
 func (m *luaVM) words(words []string) *lua.LTable {
@@ -365,6 +394,10 @@ func handleError(l *lua.LState) int {
 func (m *luaVM) failure(err error) string {
 	text, at := "ERR "+err.Error(), ""
 	if api, is := err.(*lua.ApiError); is {
+		text = "ERR " + api.Object.String()
+		if place, _, is := strings.Cut(api.Object.String(), ": "); is { // the stack was full, and the handler had no room
+			at = ", on @" + place
+		}
 		if t, is := api.Object.(*lua.LTable); is {
 			text = t.RawGetString("err").String()
 			if where, is := t.RawGetString("at").(lua.LString); is {
@@ -440,7 +473,7 @@ func wrongArguments(l *lua.LState) lua.LValue {
 
 // raise ends the script, or its protected call, with an error of Redis's own.
 func raise(l *lua.LState, text string) {
-	l.Error(luareply.Single(l, "err", lua.LString(text)), 0)
+	lua51.Raise(l, luareply.Single(l, "err", lua.LString(text)))
 }
 
 func (m *luaVM) setResp(l *lua.LState) int {

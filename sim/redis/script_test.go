@@ -33,7 +33,7 @@ walk("_G", _G, 0)
 walk("string", getmetatable(""), 0)
 out[#out + 1] = ("x"):upper() .. ("%d"):format(3) .. #"abc" .. tostring(nil)
 out[#out + 1] = tostring(math.random()) .. type(redis.call("GET", "none")) .. tostring(redis.call("GET", "none"))
-for _, v in ipairs({1, true, tostring, coroutine.create(tostring)}) do
+for _, v in ipairs({1, true, tostring, coroutine.create(function() end)}) do
   out[#out + 1] = type(v) .. tostring(getmetatable(v)) .. tostring(pcall(function() return v.left end))
 end
 out[#out + 1] = tostring(pcall(function() local v return v.left end))
@@ -188,7 +188,10 @@ func TestEndlessScripts(t *testing.T) {
 		"redis.call('SET', 'k', 'v')\nlocal f f = function() return f() end f()",
 		"redis.call('SET', 'k', 'v')\ncoroutine.wrap(function() while true do end end)()",
 		"redis.call('SET', 'k', 'v')\nlocal c = coroutine.create(function() while true do coroutine.yield() end end) while true do coroutine.resume(c) end",
+		"redis.call('SET', 'k', 'v')\nreturn (('x'):rep(40):find(('.-'):rep(25) .. '!'))",
 		"redis.call('SET', 'k', 'v')\nwhile true do coroutine.resume(coroutine.create(function() while true do end end)) end",
+		"redis.call('SET', 'k', 'v')\nlocal s = ('x'):rep(30000) return s:gsub('.-!', '')",
+		"redis.call('SET', 'k', 'v')\ntable.insert({}, -2147483648, 1)",
 	} {
 		if !testenv.Some(i, testenv.Quick(6, 3)) {
 			continue
@@ -246,7 +249,8 @@ func TestStraightScripts(t *testing.T) {
 		}
 	}
 	s := newServer(t, Config{})
-	for _, text := range []string{`loadstring("while true do end")()`, `_G["load" .. "string"]("while true do end")()`, `local f = loadstring("local f = ... return f(f)") f(f)`} {
+	for _, text := range []string{`loadstring("while true do end")()`, `_G["load" .. "string"]("while true do end")()`, `local f = loadstring("local f = ... return f(f)") f(f)`,
+		`return {pcall(string.find, ("x"):rep(40), (".-"):rep(25) .. "!")}`} {
 		if reply, _ := s.node.Execute(0, s.conn, []string{"EVAL", text, "0"}); !strings.Contains(string(reply), errEndless.Error()) {
 			t.Errorf("%s replies %q", text, reply)
 		}

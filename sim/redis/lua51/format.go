@@ -21,7 +21,7 @@ func parseDirective(l *lua.LState, format string) (d directive, rest string) {
 	rest = strings.TrimLeft(format, "-+ #0")
 	d.flags = format[:len(format)-len(rest)]
 	if len(d.flags) > 5 {
-		l.RaiseError("invalid format (repeated flags)")
+		broken(l, "invalid format (repeated flags)")
 	}
 	d.width, rest = twoDigits(rest)
 	if after, is := strings.CutPrefix(rest, "."); is {
@@ -30,7 +30,7 @@ func parseDirective(l *lua.LState, format string) (d directive, rest string) {
 		}
 	}
 	if rest != "" && rest[0] >= '0' && rest[0] <= '9' {
-		l.RaiseError("invalid format (width or precision too long)")
+		broken(l, "invalid format (width or precision too long)")
 	}
 	if rest == "" {
 		return d, ""
@@ -155,6 +155,6 @@ func (d directive) of(l *lua.LState, arg int) string {
 	if d.verb == 0 {
 		verb = ""
 	}
-	l.RaiseError("invalid option '%%%s' to 'format'", verb)
+	broken(l, "invalid option '%%%s' to 'format'", verb)
 	return ""
 }

@@ -34,7 +34,7 @@ func guarded(l *lua.LState, f func()) {
 		f()
 	}()
 	if why != "" {
-		l.RaiseError("%s", string(why))
+		broken(l, "%s", string(why))
 	}
 }
 

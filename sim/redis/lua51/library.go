@@ -3,7 +3,6 @@ package lua51
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 )
@@ -17,7 +16,6 @@ const (
 	addresses     = "the address of a value is Redis's own affair; use the value's type"
 	lacking       = "the simulated server's Lua lacks it; do without"
 	holes         = "the length of a table with a hole is any of several numbers; fill it, or count"
-	frontiers     = "the simulated server's Lua has no frontiers in patterns; match the text around instead"
 )
 
 // Base replaces functions of the base library. environment is the table of a script's globals.
@@ -32,22 +30,92 @@ func Base(l *lua.LState, base, environment *lua.LTable, refuse Refuse) {
 		"error": raise, "tonumber": toNumber,
 		"tostring": func(l *lua.LState) int { return toString(l, refuse) },
 		"load":     loadFunction, "loadstring": loadString,
+		"assert": assert, "select": selected, "unpack": unpack,
 	})
+}
+
+// where returns the line of a script's function on a level of the stack, as an error begins, or nothing.
+func where(l *lua.LState, level int) string {
+	if at, there := l.GetStack(level); there {
+		if _, err := l.GetInfo("Sl", at, lua.LNil); err == nil && at.What != "G" {
+			return fmt.Sprintf("%s:%d: ", at.Source, at.CurrentLine)
+		}
+	}
+	return ""
+}
+
+// broken raises an error of a function of a library. It tells the line if a script's function called that.
+func broken(l *lua.LState, format string, args ...any) {
+	Raise(l, lua.LString(where(l, 1)+fmt.Sprintf(format, args...)))
+}
+
+// Raise raises an error. The machine would first trace its stack, in the square of its depth, and part functions that
+// are still needed from the variables that they share.
+func Raise(l *lua.LState, v lua.LValue) {
+	panic(&lua.ApiError{Type: lua.ApiErrorRun, Object: v, StackTrace: "unknown"})
 }
 
 // raise is error: it tells the line if the message is a text or a number, and a script's function called it.
 func raise(l *lua.LState) int {
 	v, level := l.Get(1), optInt(l, 2, "error", 1)
 	if message, is := text(v); is && level > 0 {
-		if at, there := l.GetStack(level); there {
-			if _, err := l.GetInfo("Sl", at, lua.LNil); err == nil && at.What != "G" {
-				message = fmt.Sprintf("%s:%d: %s", at.Source, at.CurrentLine, message)
-			}
-		}
-		v = lua.LString(message)
+		v = lua.LString(where(l, level) + message)
 	}
-	l.Error(v, 0)
+	Raise(l, v)
 	return 0
+}
+
+// assert is assert.
+func assert(l *lua.LState) int {
+	if l.GetTop() == 0 {
+		badArgument(l, 1, "assert", "value expected")
+	}
+	if lua.LVAsBool(l.Get(1)) {
+		return l.GetTop()
+	}
+	message := "assertion failed!"
+	if l.Get(2) != lua.LNil {
+		message = checkText(l, 2, "assert")
+	}
+	broken(l, "%s", message)
+	return 0
+}
+
+// selected is select.
+func selected(l *lua.LState) int {
+	n := l.GetTop()
+	if s, is := l.Get(1).(lua.LString); is && len(s) > 0 && s[0] == '#' {
+		l.Push(lua.LNumber(n - 1))
+		return 1
+	}
+	i := checkInt(l, 1, "select")
+	if i < 0 {
+		i += n
+	}
+	if i < 1 {
+		badArgument(l, 1, "select", "index out of range")
+	}
+	return n - min(i, n)
+}
+
+// unpack is unpack.
+func unpack(l *lua.LState) int {
+	t := CheckTable(l, 1, "unpack")
+	first := optInt(l, 2, "unpack", 1)
+	last := t.Len()
+	if l.Get(3) != lua.LNil {
+		last = checkInt(l, 3, "unpack")
+	}
+	if first > last {
+		return 0
+	}
+	if !room(l, last-first+1) {
+		broken(l, "too many results to unpack")
+	}
+	for i := first; i <= last; i++ {
+		l.Push(t.RawGetInt(i))
+	}
+	return last - first + 1
 }
 
 func toString(l *lua.LState, refuse Refuse) int {
@@ -74,36 +142,15 @@ func toString(l *lua.LState, refuse Refuse) int {
 	return 1
 }
 
-// texts has the functions of strings with the number of their arguments that are text: a number
-// becomes one.
-var texts = map[string]int{"byte": 1, "find": 2, "gmatch": 2, "gsub": 3, "len": 1, "match": 2, "rep": 1, "reverse": 1, "sub": 1}
-
-// Strings replaces functions of the library string, and gives texts the arithmetic of numbers.
-func Strings(l *lua.LState, library *lua.LTable, refuse Refuse) {
-	for name, n := range texts {
-		f := library.RawGetString(name).(*lua.LFunction)
-		var upvalues []lua.LValue
-		for _, u := range f.Upvalues {
-			upvalues = append(upvalues, u.Value())
-		}
-		library.RawSetString(name, l.NewClosure(func(l *lua.LState) int {
-			for i := 1; i <= min(n, l.GetTop()); i++ {
-				if f, is := l.Get(i).(lua.LNumber); is {
-					l.Replace(i, lua.LString(Text(float64(f))))
-				}
-			}
-			if pattern, is := l.Get(2).(lua.LString); is && n > 1 && strings.Contains(string(pattern), "%f") {
-				refuse("%f", frontiers)
-			}
-			return f.GFunction(l)
-		}, upvalues...))
-	}
-	library.RawSetString("gfind", library.RawGetString("gmatch"))
+// Strings replaces the functions of the library string, and gives texts the arithmetic of numbers.
+func Strings(l *lua.LState, library *lua.LTable, limits *Limits) {
 	l.SetFuncs(library, map[string]lua.LGFunction{
-		"format": format,
-		"lower":  func(l *lua.LState) int { return mapped(l, "lower", 'A', 'Z') },
-		"upper":  func(l *lua.LState) int { return mapped(l, "upper", 'a', 'z') },
+		"byte": bytes, "char": char, "find": find("find", limits), "format": format, "gmatch": gmatch(limits), "gsub": gsub(limits),
+		"len": size, "match": find("match", limits), "rep": repeat, "reverse": reverse, "sub": sub,
+		"lower": func(l *lua.LState) int { return mapped(l, "lower", 'A', 'Z') },
+		"upper": func(l *lua.LState) int { return mapped(l, "upper", 'a', 'z') },
 	})
+	library.RawSetString("gfind", library.RawGetString("gmatch"))
 	meta := l.GetMetatable(lua.LString("")).(*lua.LTable)
 	for event, operation := range operations {
 		meta.RawSetString(event, l.NewFunction(arithmetic(operation)))
@@ -124,13 +171,33 @@ func mapped(l *lua.LState, function string, from, to byte) int {
 }
 
 // Tables replaces functions of the library table.
-func Tables(l *lua.LState, library *lua.LTable, refuse Refuse) {
-	l.SetFuncs(library, map[string]lua.LGFunction{"concat": concat, "sort": sort})
+func Tables(l *lua.LState, library *lua.LTable, refuse Refuse, limits *Limits) {
+	l.SetFuncs(library, map[string]lua.LGFunction{"concat": concat, "insert": insert(limits), "remove": remove, "sort": sort(limits)})
 	lack(l, library, "table", refuse, "foreach", "foreachi", "setn")
 }
 
-// Math replaces the fields of the library math that differ.
-func Math(library *lua.LTable) { library.RawSetString("huge", lua.LNumber(math.Inf(1))) }
+// numeric has the functions of numbers with how many they take; without any, one or more.
+var numeric = map[string]int{"abs": 1, "acos": 1, "asin": 1, "atan": 1, "atan2": 2, "ceil": 1, "cos": 1, "cosh": 1, "deg": 1, "exp": 1,
+	"floor": 1, "fmod": 2, "frexp": 1, "ldexp": 2, "log": 1, "log10": 1, "max": 0, "min": 0, "mod": 2, "modf": 1, "pow": 2, "rad": 1,
+	"sin": 1, "sinh": 1, "sqrt": 1, "tan": 1, "tanh": 1}
+
+// Math replaces the fields of the library math that differ, and has its functions take texts of numbers.
+func Math(l *lua.LState, library *lua.LTable) {
+	library.RawSetString("huge", lua.LNumber(math.Inf(1)))
+	for name, n := range numeric {
+		f := library.RawGetString(name).(*lua.LFunction).GFunction
+		library.RawSetString(name, l.NewFunction(func(l *lua.LState) int {
+			n := n
+			if n == 0 {
+				n = max(1, l.GetTop())
+			}
+			for i := 1; i <= n; i++ {
+				l.Replace(i, lua.LNumber(checkNumber(l, i, name)))
+			}
+			return f(l)
+		}))
+	}
+}
 
 // JSON returns the library cjson.
 func JSON(l *lua.LState, refuse Refuse) *lua.LTable {
@@ -148,7 +215,7 @@ func lack(l *lua.LState, library *lua.LTable, name string, refuse Refuse, functi
 	for _, f := range functions {
 		library.RawSetString(f, l.NewFunction(func(l *lua.LState) int {
 			refuse(name+"."+f, lacking)
-			l.RaiseError("%s.%s is not simulated", name, f)
+			broken(l, "%s.%s is not simulated", name, f)
 			return 0
 		}))
 	}

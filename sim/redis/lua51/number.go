@@ -92,7 +92,12 @@ func TextOf(v lua.LValue) string {
 
 // badArgument raises the error about an argument of a function.
 func badArgument(l *lua.LState, n int, function, why string) {
-	l.RaiseError("bad argument #%d to '%s' (%s)", n, function, why)
+	if at, there := l.GetStack(1); there { // called by pcall or such, it has no name
+		if _, err := l.GetInfo("S", at, lua.LNil); err == nil && at.What == "G" {
+			function = "?"
+		}
+	}
+	broken(l, "bad argument #%d to '%s' (%s)", n, function, why)
 }
 
 // wrongType raises the error about an argument of another type than a function takes.
@@ -120,12 +125,34 @@ func checkNumber(l *lua.LState, n int, function string) float64 {
 	return f
 }
 
-// optInt returns an argument that is a number, without its fraction, or the value none if it is missing.
+// CheckTable returns an argument that is a table.
+func CheckTable(l *lua.LState, n int, function string) *lua.LTable {
+	t, is := l.Get(n).(*lua.LTable)
+	if !is {
+		wrongType(l, n, function, "table")
+	}
+	return t
+}
+
+// checkInt returns an argument that is a number as C's int.
+func checkInt(l *lua.LState, n int, function string) int {
+	return int(int32(Integer(checkNumber(l, n, function))))
+}
+
+// optInt returns an argument that is a number as C's int, or the value none if it is missing.
 func optInt(l *lua.LState, n int, function string, none int) int {
 	if l.Get(n) == lua.LNil {
 		return none
 	}
-	return int(checkNumber(l, n, function))
+	return checkInt(l, n, function)
+}
+
+// optInteger returns an argument that is a number, without its fraction, or the value none if it is missing.
+func optInteger(l *lua.LState, n int, function string, none int) int {
+	if l.Get(n) == lua.LNil {
+		return none
+	}
+	return int(Integer(checkNumber(l, n, function)))
 }
 
 // toNumber is tonumber.

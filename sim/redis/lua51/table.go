@@ -8,10 +8,7 @@ import (
 
 // concat is table.concat.
 func concat(l *lua.LState) int {
-	t, is := l.Get(1).(*lua.LTable)
-	if !is {
-		wrongType(l, 1, "concat", "table")
-	}
+	t := CheckTable(l, 1, "concat")
 	between := ""
 	if l.Get(2) != lua.LNil {
 		between = checkText(l, 2, "concat")
@@ -20,11 +17,49 @@ func concat(l *lua.LState) int {
 	for i, last := optInt(l, 3, "concat", 1), optInt(l, 4, "concat", t.Len()); i <= last; i++ {
 		s, ok := text(t.RawGetInt(i))
 		if !ok {
-			l.RaiseError("invalid value (%s) at index %d in table for 'concat'", t.RawGetInt(i).Type().String(), i)
+			broken(l, "invalid value (%s) at index %d in table for 'concat'", t.RawGetInt(i).Type().String(), i)
 		}
 		words = append(words, s)
 	}
 	l.Push(lua.LString(strings.Join(words, between)))
+	return 1
+}
+
+// insert is table.insert.
+func insert(limits *Limits) lua.LGFunction {
+	return func(l *lua.LState) int {
+		t := CheckTable(l, 1, "insert")
+		end := t.Len() + 1
+		at := end
+		switch l.GetTop() {
+		case 2:
+		case 3:
+			at = checkInt(l, 2, "insert")
+		default:
+			broken(l, "wrong number of arguments to 'insert'")
+		}
+		limits.Spend(l, max(0, end-at)/8)
+		for i := end; i > at; i-- {
+			t.RawSetInt(i, t.RawGetInt(i-1))
+		}
+		t.RawSetInt(at, l.Get(-1))
+		return 0
+	}
+}
+
+// remove is table.remove.
+func remove(l *lua.LState) int {
+	t := CheckTable(l, 1, "remove")
+	end := t.Len()
+	at := optInt(l, 2, "remove", end)
+	if at < 1 || at > end {
+		return 0
+	}
+	l.Push(t.RawGetInt(at))
+	for ; at < end; at++ {
+		t.RawSetInt(at, t.RawGetInt(at+1))
+	}
+	t.RawSetInt(end, lua.LNil)
 	return 1
 }
 
@@ -34,20 +69,20 @@ type sorter struct {
 	l    *lua.LState
 	t    *lua.LTable
 	less lua.LValue // nil for <
+
+	limits *Limits
 }
 
 // sort is table.sort.
-func sort(l *lua.LState) int {
-	t, is := l.Get(1).(*lua.LTable)
-	if !is {
-		wrongType(l, 1, "sort", "table")
+func sort(limits *Limits) lua.LGFunction {
+	return func(l *lua.LState) int {
+		s := sorter{l: l, t: CheckTable(l, 1, "sort"), less: l.Get(2), limits: limits}
+		if _, is := s.less.(*lua.LFunction); !is && s.less != lua.LNil {
+			wrongType(l, 2, "sort", "function")
+		}
+		s.sort(1, s.t.Len())
+		return 0
 	}
-	s := sorter{l: l, t: t, less: l.Get(2)}
-	if _, is := s.less.(*lua.LFunction); !is && s.less != lua.LNil {
-		wrongType(l, 2, "sort", "function")
-	}
-	s.sort(1, t.Len())
-	return 0
 }
 
 func (s sorter) at(i int) lua.LValue { return s.t.RawGetInt(i) }
@@ -65,7 +100,7 @@ func (s sorter) before(a, b lua.LValue) bool {
 	s.l.Push(s.less)
 	s.l.Push(a)
 	s.l.Push(b)
-	s.l.Call(2, 1)
+	s.limits.call(s.l, 2, 1)
 	is := lua.LVAsBool(s.l.Get(-1))
 	s.l.Pop(1)
 	return is
@@ -108,12 +143,12 @@ func (s sorter) partition(low, high, middle int) int {
 	for {
 		for i++; s.before(s.at(i), pivot); i++ {
 			if i > high {
-				s.l.RaiseError("invalid order function for sorting")
+				broken(s.l, "invalid order function for sorting")
 			}
 		}
 		for j--; s.before(pivot, s.at(j)); j-- {
 			if j < low {
-				s.l.RaiseError("invalid order function for sorting")
+				broken(s.l, "invalid order function for sorting")
 			}
 		}
 		if j < i {
