@@ -30,7 +30,7 @@ func Base(l *lua.LState, base, environment *lua.LTable, refuse Refuse) {
 		"error": raise, "tonumber": toNumber,
 		"tostring": func(l *lua.LState) int { return toString(l, refuse) },
 		"load":     loadFunction, "loadstring": loadString,
-		"assert": assert, "select": selected, "unpack": unpack,
+		"assert": assert, "select": selected, "unpack": func(l *lua.LState) int { return unpack(l, refuse) },
 	})
 }
 
@@ -99,12 +99,14 @@ func selected(l *lua.LState) int {
 }
 
 // unpack is unpack.
-func unpack(l *lua.LState) int {
+func unpack(l *lua.LState, refuse Refuse) int {
 	t := CheckTable(l, 1, "unpack")
 	first := optInt(l, 2, "unpack", 1)
-	last := t.Len()
+	last := 0
 	if l.Get(3) != lua.LNil {
 		last = checkInt(l, 3, "unpack")
+	} else {
+		last = border(t, refuse)
 	}
 	if first > last {
 		return 0
@@ -172,7 +174,7 @@ func mapped(l *lua.LState, function string, from, to byte) int {
 
 // Tables replaces functions of the library table.
 func Tables(l *lua.LState, library *lua.LTable, refuse Refuse, limits *Limits) {
-	l.SetFuncs(library, map[string]lua.LGFunction{"concat": concat, "insert": insert(limits), "remove": remove, "sort": sort(limits)})
+	l.SetFuncs(library, map[string]lua.LGFunction{"concat": concat, "insert": insert(refuse, limits), "remove": func(l *lua.LState) int { return remove(l, refuse) }, "sort": sort(limits)})
 	lack(l, library, "table", refuse, "foreach", "foreachi", "setn")
 }
 

@@ -26,10 +26,10 @@ func concat(l *lua.LState) int {
 }
 
 // insert is table.insert.
-func insert(limits *Limits) lua.LGFunction {
+func insert(refuse Refuse, limits *Limits) lua.LGFunction {
 	return func(l *lua.LState) int {
 		t := CheckTable(l, 1, "insert")
-		end := t.Len() + 1
+		end := border(t, refuse) + 1
 		at := end
 		switch l.GetTop() {
 		case 2:
@@ -48,9 +48,9 @@ func insert(limits *Limits) lua.LGFunction {
 }
 
 // remove is table.remove.
-func remove(l *lua.LState) int {
+func remove(l *lua.LState, refuse Refuse) int {
 	t := CheckTable(l, 1, "remove")
-	end := t.Len()
+	end := border(t, refuse)
 	at := optInt(l, 2, "remove", end)
 	if at < 1 || at > end {
 		return 0
@@ -163,24 +163,29 @@ func (s sorter) partition(low, high, middle int) int {
 // mostLooked is up to how many elements from either end of a table are looked at for holes.
 const mostLooked = 256
 
-// lengthOf is the operator #. Of a table with a hole Lua returns a number after which an element is missing, by the way in
-// which the table was filled.
+// border returns the length of a table. Of one with a hole Lua takes a number after which an element is missing, by the way
+// in which the table was filled.
+func border(t *lua.LTable, refuse Refuse) int {
+	n := t.Len()
+	for i := 1; i <= n; i++ {
+		if i == mostLooked && n > 2*mostLooked {
+			i = n - mostLooked
+		}
+		if t.RawGetInt(i) == lua.LNil {
+			refuse("#", holes)
+			break
+		}
+	}
+	return n
+}
+
+// lengthOf is the operator #.
 func lengthOf(l *lua.LState, refuse Refuse) int {
 	switch v := l.Get(1).(type) {
 	case lua.LString:
 		l.Push(lua.LNumber(len(v)))
 	case *lua.LTable:
-		n := v.Len()
-		for i := 1; i <= n; i++ {
-			if i == mostLooked && n > 2*mostLooked {
-				i = n - mostLooked
-			}
-			if v.RawGetInt(i) == lua.LNil {
-				refuse("#", holes)
-				break
-			}
-		}
-		l.Push(lua.LNumber(n))
+		l.Push(lua.LNumber(border(v, refuse)))
 	default:
 		l.RaiseError("attempt to get length of a %s value", v.Type())
 	}
