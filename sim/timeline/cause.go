@@ -288,7 +288,7 @@ func (c *causes) takeLoss(e *trace.Event) {
 		case e.Kind.Fault() && gone:
 			c.add(loses, e, owner, "%s drops %s's record", c.Nodes[e.Node], name)
 		case e.Client == trace.None:
-		case owner == e.Client && gone && e.Acq < rec.Owner.N:
+		case owner == e.Client && gone && e.Acq < rec.Owner.N && e.Ref != trace.None:
 			c.add(loses, e, owner, "%s's %s, sent at %s, removes %s's newer record", name, strings.ToUpper(e.Args[0]), trace.Brief(c.Events[e.Ref-1].At), name)
 		case owner == e.Client && gone:
 			c.add(loses, e, owner, "%s releases the lock", name)
