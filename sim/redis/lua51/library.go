@@ -102,12 +102,7 @@ func selected(l *lua.LState) int {
 func unpack(l *lua.LState, refuse Refuse) int {
 	t := CheckTable(l, 1, "unpack")
 	first := optInt(l, 2, "unpack", 1)
-	last := 0
-	if l.Get(3) != lua.LNil {
-		last = checkInt(l, 3, "unpack")
-	} else {
-		last = border(t, refuse)
-	}
+	last := lastOf(l, 3, "unpack", t, refuse)
 	if first > last {
 		return 0
 	}
@@ -174,7 +169,10 @@ func mapped(l *lua.LState, function string, from, to byte) int {
 
 // Tables replaces functions of the library table.
 func Tables(l *lua.LState, library *lua.LTable, refuse Refuse, limits *Limits) {
-	l.SetFuncs(library, map[string]lua.LGFunction{"concat": concat, "insert": insert(refuse, limits), "remove": func(l *lua.LState) int { return remove(l, refuse) }, "sort": sort(limits)})
+	l.SetFuncs(library, map[string]lua.LGFunction{
+		"concat": func(l *lua.LState) int { return concat(l, refuse) }, "insert": insert(refuse, limits),
+		"remove": func(l *lua.LState) int { return remove(l, refuse) }, "sort": sort(refuse, limits),
+	})
 	lack(l, library, "table", refuse, "foreach", "foreachi", "setn")
 }
 

@@ -11,7 +11,7 @@ const (
 	// maxNested is how deep a match may nest, which no more than its pattern's length can make it. Lua 5.1 has no bound, and
 	// overflows the stack of its process.
 	maxNested = 100_000
-	// specials are what makes a pattern more than a plain text.
+	// specials are the bytes with a meaning in a pattern: one without them is a plain text.
 	specials = "^$*+?.([%-"
 	escape   = '%'
 )
@@ -202,7 +202,7 @@ func (m *matcher) again(s int, name byte) int {
 	return s + c.length
 }
 
-// balanced matches what is between two bytes, and they.
+// balanced matches a text between two bytes, with these.
 func (m *matcher) balanced(s, p int) int {
 	if p+1 >= len(m.p) {
 		broken(m.l, "unbalanced pattern")
@@ -478,7 +478,7 @@ func gsub(limits *Limits) lua.LGFunction {
 	}
 }
 
-// replace writes what a match is replaced by.
+// replace writes the replacement of a match.
 func (m *matcher) replace(b *strings.Builder, by lua.LValue, from, to int) {
 	l := m.l
 	var v lua.LValue

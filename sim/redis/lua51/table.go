@@ -7,14 +7,14 @@ import (
 )
 
 // concat is table.concat.
-func concat(l *lua.LState) int {
+func concat(l *lua.LState, refuse Refuse) int {
 	t := CheckTable(l, 1, "concat")
 	between := ""
 	if l.Get(2) != lua.LNil {
 		between = checkText(l, 2, "concat")
 	}
 	var words []string
-	for i, last := optInt(l, 3, "concat", 1), optInt(l, 4, "concat", t.Len()); i <= last; i++ {
+	for i, last := optInt(l, 3, "concat", 1), lastOf(l, 4, "concat", t, refuse); i <= last; i++ {
 		s, ok := text(t.RawGetInt(i))
 		if !ok {
 			broken(l, "invalid value (%s) at index %d in table for 'concat'", t.RawGetInt(i).Type().String(), i)
@@ -74,13 +74,13 @@ type sorter struct {
 }
 
 // sort is table.sort.
-func sort(limits *Limits) lua.LGFunction {
+func sort(refuse Refuse, limits *Limits) lua.LGFunction {
 	return func(l *lua.LState) int {
 		s := sorter{l: l, t: CheckTable(l, 1, "sort"), less: l.Get(2), limits: limits}
 		if _, is := s.less.(*lua.LFunction); !is && s.less != lua.LNil {
 			wrongType(l, 2, "sort", "function")
 		}
-		s.sort(1, s.t.Len())
+		s.sort(1, border(s.t, refuse))
 		return 0
 	}
 }
@@ -177,6 +177,14 @@ func border(t *lua.LTable, refuse Refuse) int {
 		}
 	}
 	return n
+}
+
+// lastOf returns an argument that is the index of a last element, or the length of the table if it is missing.
+func lastOf(l *lua.LState, n int, function string, t *lua.LTable, refuse Refuse) int {
+	if l.Get(n) == lua.LNil {
+		return border(t, refuse)
+	}
+	return checkInt(l, n, function)
 }
 
 // lengthOf is the operator #.
